@@ -1,0 +1,1 @@
+//! `discern.toml`: parsing, and saying what is wrong with it.

@@ -1,0 +1,194 @@
+//! What a command answers, as data: the JSON documents, and what people are shown.
+//!
+//! Fields are only ever added within a schema number. `report` turns these into text; the JSON Schemas under
+//! `docs/schema/` are generated from them.
+
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::{Proof, RequirementKind};
+use crate::exit::OutcomeWord;
+use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject, TreeId};
+
+/// The answer of `done` and `standards`, and the frame of every other answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunDocument {
+    /// `discern/done/1`, `discern/standards/1`.
+    pub schema: String,
+    /// Whether `exit` is 0.
+    pub ok: bool,
+    /// The word for it.
+    pub outcome: OutcomeWord,
+    /// The exit status.
+    pub exit: u8,
+    /// What was to be proven.
+    pub candidate: Option<Candidate>,
+    /// The attempt that answers: this run's own or, when answered from a record, that one.
+    pub attempt: Option<AttemptSummary>,
+    /// Every requirement with what is known of it.
+    pub requirements: Vec<RequirementReport>,
+    /// The Proof, when there is one.
+    pub proof: Option<Proof>,
+    /// Who has it, when `outcome` is `pending`.
+    pub pending: Option<Pending>,
+    /// Who retired it, or what stopped it, when `outcome` is `cancelled`.
+    pub cancelled: Option<Cancelled>,
+    /// What went wrong, most important first.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Commands that help.
+    pub hints: Vec<String>,
+}
+
+/// What a run wants to prove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// The commit.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// The branch's full ref name; null when detached.
+    pub branch: Option<String>,
+    /// The worktree's name; empty for the main one.
+    pub worktree: String,
+}
+
+/// An attempt, as far as an answer names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AttemptSummary {
+    /// Its id.
+    pub id: AttemptId,
+    /// 1, 2, 3 … per candidate.
+    pub generation: u32,
+    /// The handle of its journal, if it has one.
+    pub operation: Option<OperationHandle>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended, if it did.
+    pub finished_at: Option<Timestamp>,
+}
+
+/// How far a requirement got, in the words of the JSON documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// A passing receipt counts.
+    Passed,
+    /// The verdict is failed.
+    Failed,
+    /// It was running when the run was cancelled.
+    Cancelled,
+    /// It was not started.
+    Unrun,
+}
+
+/// Where a verdict comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The command ran in this attempt.
+    Ran,
+    /// An earlier receipt counts.
+    Reused,
+}
+
+/// One requirement in an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequirementReport {
+    /// Job or standard.
+    pub kind: RequirementKind,
+    /// Its name.
+    pub name: Name,
+    /// How far it got.
+    pub verdict: Standing,
+    /// Where the verdict comes from; null when there is none.
+    pub source: Option<Source>,
+    /// How long the command took.
+    pub duration_ms: Option<u64>,
+    /// Why: what differed, what failed, what it waited for.
+    pub reason: Option<String>,
+    /// The command.
+    pub command: String,
+    /// The file with its output, if it is still there.
+    pub log: Option<String>,
+    /// Both verdicts are known for this subject.
+    pub flaky: bool,
+    /// What was checked.
+    pub subject: Option<Subject>,
+    /// Where a reused verdict was obtained.
+    pub reused_from: Option<ReusedFrom>,
+    /// The exit code, when it exited.
+    pub exit_code: Option<i32>,
+    /// The signal's name, when it died by one.
+    pub signal: Option<String>,
+    /// Which try decided.
+    pub tries: u32,
+    /// A standard's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// A standard's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// Trunk's limit at the merge base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trunk_limit: Option<String>,
+}
+
+/// Where a reused verdict was obtained.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReusedFrom {
+    /// On which commit.
+    pub commit: CommitId,
+    /// By which attempt.
+    pub attempt: AttemptId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Another run has the claim or the worktree (C26). Attempt and lease are null when a `run` holds the worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pending {
+    /// The attempt that holds it.
+    pub attempt: Option<AttemptId>,
+    /// Its operation handle.
+    pub operation: Option<OperationHandle>,
+    /// The worktree that it runs in; empty for the main one.
+    pub worktree: String,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// When it began.
+    pub since: Option<Timestamp>,
+    /// When its lease ends unless it is renewed.
+    pub lease_expires_at: Option<Timestamp>,
+    /// The exact command that reconnects to it.
+    pub reconnect: String,
+}
+
+/// What ended a run before its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cancelled {
+    /// The run that retired it; null when nobody did.
+    pub by: Option<AttemptId>,
+    /// That run's operation handle.
+    pub operation: Option<OperationHandle>,
+    /// That run's worktree.
+    pub worktree: Option<String>,
+    /// `lease-lapsed`, `executor-gone`, `signal`, `stopped`, `tree-changed`, `worktree-gone`, `store`, `internal`.
+    pub reason: String,
+}
+
+/// One thing that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnostic {
+    /// A stable word for it: `dirty-tree`, `config-invalid`, `retired`.
+    pub code: String,
+    /// What happened, a sentence.
+    pub message: String,
+    /// Where: paths, `discern.toml:3:7`, a ref.
+    #[serde(default, rename = "where")]
+    pub place: Vec<String>,
+    /// The one command that helps.
+    pub fix: Option<String>,
+    /// A file with more.
+    pub output_path: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Runs: the owner's loop, jobs and their supervisors, recovery, retention.

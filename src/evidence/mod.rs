@@ -1,0 +1,15 @@
+//! What is known about a commit: verdicts and readings, each for one subject, and the Proof that they add up to.
+//!
+//! A *subject* is the digest of everything that decides a verdict; a *receipt* is one recorded verdict (or reading) for
+//! one subject; a *Proof* says that each requirement of one commit has a passing receipt. Receipts belong to what was
+//! checked, not to a commit: two commits that agree on a job's inputs share its receipt.
+//!
+//! Everything here is data and arithmetic on data. It never asks git, a clock or the environment.
+
+pub mod proof;
+pub mod receipt;
+pub mod subject;
+
+pub use proof::{Proof, ProofRequirement, TrunkCompared};
+pub use receipt::{Artifact, Failure, LogRef, Place, Reading, Receipt, RequirementKind, Verdict};
+pub use subject::{Platform, SubjectParts};

@@ -1,0 +1,86 @@
+//! The exit statuses, once. Scripts rely on them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a command ends, as the shell sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// 0: proven, passed, verified.
+    Success,
+    /// 1: at least one requirement's verdict is failed, or a standard is looser than trunk's (`verify`: not proven).
+    Failed,
+    /// 2: usage, configuration or precondition; or the candidate moved, changed or was deleted while it ran.
+    Refused,
+    /// 3: another run holds the claim or the worktree; nothing was run.
+    Pending,
+    /// 4: another run retired this one.
+    Retired,
+    /// 5: the store could not be read or written.
+    Store,
+    /// 70: an internal error.
+    Internal,
+    /// 129: stopped by SIGHUP.
+    Hangup,
+    /// 130: stopped by SIGINT.
+    Interrupted,
+    /// 143: stopped by SIGTERM, or by `git discern stop`.
+    Terminated,
+}
+
+impl Exit {
+    /// Every status, for tables and tests.
+    pub const ALL: [Self; 10] = [
+        Self::Success,
+        Self::Failed,
+        Self::Refused,
+        Self::Pending,
+        Self::Retired,
+        Self::Store,
+        Self::Internal,
+        Self::Hangup,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// The number given to the operating system.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Failed => 1,
+            Self::Refused => 2,
+            Self::Pending => 3,
+            Self::Retired => 4,
+            Self::Store => 5,
+            Self::Internal => 70,
+            Self::Hangup => 129,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// The status with that number.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|exit| exit.code() == code)
+    }
+}
+
+/// The word for an exit status in JSON documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutcomeWord {
+    /// Everything demanded holds.
+    Passed,
+    /// At least one verdict is failed.
+    Failed,
+    /// The run was retired or interrupted, or its candidate changed under it.
+    Cancelled,
+    /// Another run has it.
+    Pending,
+    /// Nothing was run, for a reason that the user can mend.
+    Refused,
+    /// The store could not be read or written.
+    StoreError,
+    /// A fault of this tool.
+    InternalError,
+}

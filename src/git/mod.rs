@@ -1,0 +1,1 @@
+//! The user's repository: discovery, candidate, cleanliness, objects, pathspecs, and the one door to the git command line.

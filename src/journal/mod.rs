@@ -1,0 +1,1 @@
+//! Progress files of runs, their handles, and the proof that an executor is gone.

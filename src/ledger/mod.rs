@@ -1,0 +1,1 @@
+//! Outcomes and receipts of finished attempts, absorbed from their records.

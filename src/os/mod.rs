@@ -1,0 +1,7 @@
+//! The machine: clocks, randomness, processes, signals, files, the environment, the terminal.
+//!
+//! Everything that is not a function of its arguments is reached through here (and, for git, through `git/` and `store/`),
+//! so that the layers above can be run on a fake machine.
+
+pub mod clock;
+pub mod random;

@@ -1,0 +1,1 @@
+//! What to run, what to reuse, and why.

@@ -1,0 +1,1 @@
+//! Numbers that may only improve.
