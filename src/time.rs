@@ -38,6 +38,15 @@ impl Timestamp {
     }
 }
 
+/// What the two clocks of a machine showed at one instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reading {
+    /// The wall clock, for people and for records of format version 1. It may be set at any time.
+    pub wall: Timestamp,
+    /// Milliseconds on the clock that cannot be set and that stands still while the machine sleeps (C13).
+    pub monotonic_ms: u64,
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant = jiff::Timestamp::from_millisecond(self.0).map_err(|_| fmt::Error)?;

@@ -1,15 +1,7 @@
 //! Two clocks, read together.
 
+pub use crate::time::Reading;
 use crate::time::Timestamp;
-
-/// What both clocks showed at one instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
-    /// The wall clock, for people and for records of format version 1. It may be set at any time.
-    pub wall: Timestamp,
-    /// Milliseconds on the clock that cannot be set and that stands still while the machine sleeps (C13).
-    pub monotonic_ms: u64,
-}
 
 /// A source of [`Reading`]s.
 pub trait Clock {
