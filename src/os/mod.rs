@@ -4,4 +4,6 @@
 //! so that the layers above can be run on a fake machine.
 
 pub mod clock;
+pub mod environment;
 pub mod random;
+pub mod signal;
