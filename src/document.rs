@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Proof, RequirementKind};
-use crate::exit::OutcomeWord;
+use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject, TreeId};
 
 /// The answer of `done` and `standards`, and the frame of every other answer.
@@ -38,6 +38,31 @@ pub struct RunDocument {
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that help.
     pub hints: Vec<String>,
+}
+
+impl RunDocument {
+    /// The answer of `command` (`done`, `standards`, …) with nothing in it yet but how it ended.
+    pub fn new(command: &str, exit: Exit) -> Self {
+        Self {
+            schema: format!("discern/{command}/1"),
+            ok: exit == Exit::Success,
+            outcome: exit.outcome(),
+            exit: exit.code(),
+            candidate: None,
+            attempt: None,
+            requirements: Vec::new(),
+            proof: None,
+            pending: None,
+            cancelled: None,
+            diagnostics: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// The command that it answers: the middle of its schema's name.
+    pub fn command(&self) -> &str {
+        self.schema.split('/').nth(1).unwrap_or(&self.schema)
+    }
 }
 
 /// What a run wants to prove.
@@ -191,4 +216,51 @@ pub struct Diagnostic {
     pub fix: Option<String>,
     /// A file with more.
     pub output_path: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic that says `message`, and nothing more yet.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), place: Vec::new(), fix: None, output_path: None }
+    }
+
+    /// The same, with one more place.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place.push(place.into());
+        self
+    }
+
+    /// The same, with the command that helps.
+    #[must_use]
+    pub fn fix(mut self, command: impl Into<String>) -> Self {
+        self.fix = Some(command.into());
+        self
+    }
+}
+
+/// Why a command ends without an answer of its own: what a person or the machine can mend, with the exit status.
+///
+/// Any layer may return it where it knows the sentence and the remedy; `command` turns it into the document and the text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.diagnostics.first().map_or("refused", |first| first.message.as_str()))]
+pub struct Refusal {
+    /// How the command ends.
+    pub exit: Exit,
+    /// Why, most important first.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The same for people, where there is a better form than one sentence each (a line of `discern.toml`, underlined).
+    pub page: Option<String>,
+}
+
+impl Refusal {
+    /// Exit status 2: usage, configuration or precondition; nothing was run.
+    pub fn new(diagnostic: Diagnostic) -> Self {
+        Self { exit: Exit::Refused, diagnostics: vec![diagnostic], page: None }
+    }
+
+    /// Exit status 5: the store could not be read or written.
+    pub fn store(diagnostic: Diagnostic) -> Self {
+        Self { exit: Exit::Store, ..Self::new(diagnostic) }
+    }
 }

@@ -59,6 +59,19 @@ impl Exit {
         }
     }
 
+    /// The word that JSON documents have for it, where nothing more is known.
+    pub fn outcome(self) -> OutcomeWord {
+        match self {
+            Self::Success => OutcomeWord::Passed,
+            Self::Failed => OutcomeWord::Failed,
+            Self::Refused => OutcomeWord::Refused,
+            Self::Pending => OutcomeWord::Pending,
+            Self::Store => OutcomeWord::StoreError,
+            Self::Internal => OutcomeWord::InternalError,
+            Self::Retired | Self::Hangup | Self::Interrupted | Self::Terminated => OutcomeWord::Cancelled,
+        }
+    }
+
     /// The status with that number.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.code() == code)

@@ -7,3 +7,4 @@ pub mod clock;
 pub mod environment;
 pub mod random;
 pub mod signal;
+pub mod terminal;

@@ -1,0 +1,31 @@
+//! `git discern standards`: measures the committed standards under a claim.
+
+use clap::Args;
+
+use super::Global;
+use crate::exit::Exit;
+
+/// The arguments of `git discern standards`.
+#[derive(Debug, Args)]
+pub struct Standards {
+    /// The standards to measure; all unless given
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Tighten the limits that improved, by editing discern.toml in place
+    #[arg(long)]
+    pub pin: bool,
+    /// Measure again instead of reusing readings
+    #[arg(long)]
+    pub rerun: bool,
+    /// Wait until the claim is free, for at most SECS seconds, and then go on
+    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true)]
+    pub wait: Option<Option<u64>>,
+    /// After a failure, still start whatever does not need what failed
+    #[arg(short, long)]
+    pub keep_going: bool,
+}
+
+/// See the module's documentation.
+pub fn run(_global: &Global, _args: &Standards) -> anyhow::Result<Exit> {
+    Err(super::not_built("standards"))
+}

@@ -1,0 +1,204 @@
+//! How a run ended, for people: the last lines of what failed, then the verdict as the very last line.
+//!
+//! Every outcome has its sentence here, and only here; `done`, `standards`, `run` and `wait` say it in the same words (C17).
+
+use super::line::{Line, Role};
+use super::phrase;
+use super::settings::Detail;
+use super::story::{retirement, standing};
+use super::tail::Tail;
+use crate::document::{Cancelled, Pending, RequirementReport, RunDocument, Source, Standing};
+use crate::evidence::RequirementKind;
+use crate::exit::{Exit, OutcomeWord};
+
+/// Lines of a failed job's log that are shown.
+pub const TAIL_LINES_MAX: usize = 20;
+
+/// The answer as it is written to standard output. `tail` gives the last lines of a log, if it can be read.
+pub fn text(document: &RunDocument, detail: Detail, color: bool, tail: &dyn Fn(&str) -> Option<Tail>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if detail == Detail::Quiet && document.ok {
+        return bytes;
+    }
+    for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
+        failure(&mut bytes, requirement, color, tail);
+    }
+    for line in verdict(document) {
+        write_line(&mut bytes, &line, color);
+    }
+    bytes
+}
+
+fn write_line(bytes: &mut Vec<u8>, line: &Line, color: bool) {
+    bytes.extend_from_slice(line.paint(color).as_bytes());
+    bytes.push(b'\n');
+}
+
+/// What failed, the end of what it printed, where all of it is, and the command that repeats it.
+fn failure(bytes: &mut Vec<u8>, requirement: &RequirementReport, color: bool, tail: &dyn Fn(&str) -> Option<Tail>) {
+    write_line(bytes, &failure_headline(requirement), color);
+    let shown = requirement.log.as_deref().and_then(tail);
+    for line in shown.iter().flat_map(|tail| &tail.lines) {
+        bytes.extend_from_slice(b"  | ");
+        bytes.extend_from_slice(line);
+        bytes.push(b'\n');
+    }
+    let mut faint = |label: &str, role: Role, value: &str| {
+        write_line(bytes, &Line::new().with(Role::Faint, label).with(role, value), color);
+    };
+    if let Some(log) = &requirement.log {
+        match &shown {
+            Some(tail) if tail.cut => faint("  all of it: ", Role::Plain, log),
+            Some(tail) if tail.lines.is_empty() => faint("  it printed nothing: ", Role::Plain, log),
+            Some(_) => faint("  log: ", Role::Plain, log),
+            None => faint("  log, no longer there: ", Role::Plain, log),
+        }
+    }
+    let again = match requirement.kind {
+        RequirementKind::Job => format!("git discern run {}", requirement.name),
+        RequirementKind::Standard => format!("git discern standards {}", requirement.name),
+    };
+    faint("  again: ", Role::Command, &again);
+}
+
+fn failure_headline(requirement: &RequirementReport) -> Line {
+    let mut line =
+        Line::new().with(Role::Bad, "failed").with(Role::Plain, "  ").with(Role::Strong, requirement.name.as_str());
+    let facts = [
+        requirement.reason.clone().or_else(|| ended_how(requirement)),
+        requirement.value.as_ref().map(|value| format!("it is {value}")),
+        requirement.limit.as_ref().map(|limit| format!("the limit is {limit}")),
+        requirement.duration_ms.map(|millis| format!("after {}", phrase::duration(millis))),
+        requirement.reused_from.as_ref().map(|from| format!("verdict of {} on {}", from.at, from.commit.short())),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    if !facts.is_empty() {
+        line = line.with(Role::Plain, format!(": {}", facts.join(", ")));
+    }
+    if requirement.flaky { line.with(Role::Caution, "  flaky") } else { line }
+}
+
+fn ended_how(requirement: &RequirementReport) -> Option<String> {
+    let by_signal = requirement.signal.as_ref().map(|signal| format!("killed by {signal}"));
+    by_signal.or_else(|| requirement.exit_code.map(|code| format!("exit status {code}")))
+}
+
+/// How it ended, in one line, or two where there is a command to type.
+fn verdict(document: &RunDocument) -> Vec<Line> {
+    let what = document.candidate.as_ref().map_or("the tree as it stands".to_owned(), |it| it.commit.short());
+    match document.outcome {
+        OutcomeWord::Passed => vec![passed(document, &what)],
+        OutcomeWord::Failed => vec![failed(document, &what)],
+        OutcomeWord::Pending => document.pending.as_ref().map_or_else(Vec::new, |pending| held(pending, &what)),
+        OutcomeWord::Cancelled => vec![cancelled(document, &what)],
+        OutcomeWord::StoreError => {
+            let text = format!("{what}: the store could not be read or written{}", obtained(document));
+            vec![Line::new().with(Role::Bad, "not recorded").with(Role::Plain, format!("  {text}"))]
+        }
+        OutcomeWord::InternalError => {
+            vec![Line::new().with(Role::Bad, "internal error").with(Role::Plain, format!("  {what} is not proven"))]
+        }
+        OutcomeWord::Refused => Vec::new(),
+    }
+}
+
+fn passed(document: &RunDocument, what: &str) -> Line {
+    let word = if document.command() == "done" { "proven" } else { "passed" };
+    let kinds = document.requirements.iter().map(|one| one.kind);
+    let mut text = format!("  {what}: {}", phrase::requirements(kinds));
+    let reused = document.requirements.iter().filter(|one| one.source == Some(Source::Reused)).count();
+    match reused {
+        0 => {}
+        all if all == document.requirements.len() => text.push_str(", nothing had to run"),
+        some => text.push_str(&format!(", {some} reused")),
+    }
+    let line = Line::new().with(Role::Good, word).with(Role::Plain, text);
+    let flaky: Vec<&str> = document.requirements.iter().filter(|one| one.flaky).map(|one| one.name.as_str()).collect();
+    if flaky.is_empty() { line } else { line.with(Role::Caution, format!(", flaky: {}", flaky.join(", "))) }
+}
+
+fn failed(document: &RunDocument, what: &str) -> Line {
+    let word = if document.command() == "done" { "not proven" } else { "failed" };
+    let named = |standing: Standing| {
+        let those = document.requirements.iter().filter(move |one| one.verdict == standing);
+        those.map(|one| one.name.as_str()).collect::<Vec<&str>>()
+    };
+    let mut facts = Vec::new();
+    for (verb, names) in [("failed", named(Standing::Failed)), ("not run", named(Standing::Unrun))] {
+        if !names.is_empty() {
+            facts.push(format!("{} of {} {verb} ({})", names.len(), document.requirements.len(), names.join(", ")));
+        }
+    }
+    let text = if facts.is_empty() { format!("  {what}") } else { format!("  {what}: {}", facts.join(", ")) };
+    Line::new().with(Role::Bad, word).with(Role::Plain, text)
+}
+
+/// One pending cause (C26): who has it, where, since when, until when, and the command that reconnects.
+fn held(pending: &Pending, what: &str) -> Vec<Line> {
+    let mut text = match &pending.attempt {
+        Some(attempt) => format!("  {what} is claimed by attempt {attempt}"),
+        None => "  the worktree is taken by another run".to_owned(),
+    };
+    if let Some(handle) = &pending.operation {
+        text.push_str(&format!(" ({handle})"));
+    }
+    text.push_str(&format!(" in {}", phrase::worktree(&pending.worktree)));
+    if let Some(branch) = &pending.branch {
+        text.push_str(&format!(" on {}", phrase::branch(branch)));
+    }
+    if let Some(since) = pending.since {
+        text.push_str(&format!(", since {since}"));
+    }
+    if let Some(expires) = pending.lease_expires_at {
+        text.push_str(&format!(", lease until {expires}"));
+    }
+    vec![
+        Line::new().with(Role::Caution, "pending").with(Role::Plain, text),
+        Line::new().with(Role::Faint, "  follow it: ").with(Role::Command, &pending.reconnect),
+    ]
+}
+
+fn cancelled(document: &RunDocument, what: &str) -> Line {
+    let why = match &document.cancelled {
+        Some(cancelled) => cancellation(cancelled, Exit::from_code(document.exit)),
+        None => "stopped".to_owned(),
+    };
+    Line::new()
+        .with(Role::Caution, "cancelled")
+        .with(Role::Plain, format!(": {why}"))
+        .with(Role::Faint, format!("  ({what})"))
+}
+
+/// What ended a run before its time, as half a sentence.
+pub fn cancellation(cancelled: &Cancelled, exit: Option<Exit>) -> String {
+    if let Some(by) = &cancelled.by {
+        let handle = cancelled.operation.as_ref().map_or(String::new(), |handle| format!(" ({handle})"));
+        let place =
+            cancelled.worktree.as_deref().map_or(String::new(), |name| format!(" in {}", phrase::worktree(name)));
+        return format!("retired by attempt {by}{handle}{place}, because {}", retirement(&cancelled.reason));
+    }
+    match cancelled.reason.as_str() {
+        "signal" => match exit {
+            Some(Exit::Interrupted) => "interrupted (SIGINT)".to_owned(),
+            Some(Exit::Terminated) => "ended by SIGTERM".to_owned(),
+            Some(Exit::Hangup) => "the terminal went away (SIGHUP)".to_owned(),
+            _ => "stopped by a signal".to_owned(),
+        },
+        "stopped" => "stopped by `git discern stop`".to_owned(),
+        "tree-changed" => "the candidate moved or its files changed while it ran".to_owned(),
+        "worktree-gone" => "the worktree was deleted while it ran".to_owned(),
+        "store" => "the store could not be written".to_owned(),
+        "internal" => "an internal error".to_owned(),
+        "lease-lapsed" | "executor-gone" => {
+            format!("retired by another run, because {}", retirement(&cancelled.reason))
+        }
+        other => other.to_owned(),
+    }
+}
+
+/// The verdicts that were obtained before the store failed.
+fn obtained(document: &RunDocument) -> String {
+    let ran = document.requirements.iter().filter(|one| matches!(one.verdict, Standing::Passed | Standing::Failed));
+    let said: Vec<String> = ran.map(|one| format!("{} {}", one.name, standing(one).1)).collect();
+    if said.is_empty() { String::new() } else { format!("; obtained: {}", said.join(", ")) }
+}

@@ -1,0 +1,25 @@
+//! The JSON Schemas of the documents that `--json` prints, made from their types.
+
+use schemars::{JsonSchema, Schema};
+
+use crate::document::RunDocument;
+
+/// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("done", of::<RunDocument>("done")),
+        ("run", of::<RunDocument>("run")),
+        ("standards", of::<RunDocument>("standards")),
+    ]
+}
+
+fn of<T: JsonSchema>(command: &str) -> Schema {
+    let mut schema = schemars::schema_for!(T);
+    schema.insert("title".to_owned(), format!("discern/{command}/1").into());
+    schema
+}
+
+/// A schema as it stands in its file.
+pub fn text(schema: &Schema) -> String {
+    format!("{:#}\n", schema.as_value())
+}
