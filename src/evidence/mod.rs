@@ -6,10 +6,21 @@
 //!
 //! Everything here is data and arithmetic on data. It never asks git, a clock or the environment.
 
+mod encoding;
+pub mod explain;
+mod format;
 pub mod proof;
 pub mod receipt;
 pub mod subject;
 
-pub use proof::{Proof, ProofRequirement, TrunkCompared};
-pub use receipt::{Artifact, Failure, LogRef, Place, Reading, Receipt, RequirementKind, Verdict};
-pub use subject::{Platform, SubjectParts};
+pub use explain::{Difference, explain};
+pub use format::Unreadable;
+pub use proof::{Demand, Proof, ProofRequirement, TrunkCompared};
+pub use receipt::{
+    Artifact, Contradiction, Failure, LogRef, Place, Reading, Receipt, RequirementKey, RequirementKind, Verdict, flaky,
+    newest,
+};
+pub use subject::{
+    Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Measure, Platform, Salt, Source,
+    SubjectInput, SubjectParts, ToolchainAnswer, ToolchainEnd, Unit,
+};

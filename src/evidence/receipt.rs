@@ -1,11 +1,15 @@
 //! One recorded verdict, or reading, for one subject.
 
-use crate::time::Timestamp;
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::subject::SubjectParts;
+use super::format::{self, Unreadable};
+use super::subject::{SubjectParts, beginning};
 use crate::id::{AttemptId, CommitId, Digest, Name, OperationHandle, Subject};
+use crate::standard::Decimal;
+use crate::time::Timestamp;
 
 /// What a requirement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +19,33 @@ pub enum RequirementKind {
     Job,
     /// A number that may only improve.
     Standard,
+}
+
+/// Which requirement: names are told apart by kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct RequirementKey {
+    /// Job or standard.
+    pub kind: RequirementKind,
+    /// Its name.
+    pub name: Name,
+}
+
+impl RequirementKey {
+    /// The key of the job called `name`.
+    pub fn job(name: Name) -> Self {
+        Self { kind: RequirementKind::Job, name }
+    }
+
+    /// The key of the standard called `name`.
+    pub fn standard(name: Name) -> Self {
+        Self { kind: RequirementKind::Standard, name }
+    }
+}
+
+impl fmt::Display for RequirementKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)
+    }
 }
 
 /// How a check ended. "Cancelled" and "unrun" are no verdicts and are never recorded.
@@ -153,10 +184,125 @@ pub struct Receipt {
     pub reason: Option<String>,
 }
 
+/// A receipt that contradicts itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// `passed` with a failure, an exit code other than 0 or a signal.
+    #[error("it passed and says how it failed")]
+    PassedWithFailure,
+    /// `failed` without a failure.
+    #[error("it failed and does not say how")]
+    FailedWithoutFailure,
+    /// A job with a reading.
+    #[error("it is a job's and has a reading")]
+    JobWithReading,
+    /// A standard that passed without a reading, or failed with one.
+    #[error("it is a standard's, and verdict and reading do not go together")]
+    ReadingAgainstVerdict,
+    /// A reading that is no decimal.
+    #[error("its reading is not a number")]
+    ReadingNotANumber,
+    /// Try 0.
+    #[error("its tries begin at 1")]
+    NoTry,
+    /// More text than a receipt may hold.
+    #[error("its reason is longer than {REASON_BYTES_MAX} bytes")]
+    ReasonTooLong,
+}
+
+/// The version of a receipt's line in the ledger.
+const VERSION: u32 = 1;
+
 impl Receipt {
+    /// Which requirement it was for when it ran.
+    pub fn key(&self) -> RequirementKey {
+        RequirementKey { kind: self.kind, name: self.name.clone() }
+    }
+
     /// Whether this receipt's verdict may be given again without running (storage: a pass always, a failure only where
     /// the command itself said no).
     pub fn may_be_replayed(&self) -> bool {
         self.failure.is_none_or(Failure::may_be_replayed)
     }
+
+    /// `text` as a receipt's `reason`: its beginning, where it is longer than [`REASON_BYTES_MAX`] bytes.
+    pub fn reason_from(text: &str) -> String {
+        const CUT: &str = "…";
+        if text.len() <= REASON_BYTES_MAX {
+            return text.to_owned();
+        }
+        beginning(text, REASON_BYTES_MAX - CUT.len()) + CUT
+    }
+
+    /// Refuses what no run of ours publishes. Checked before publishing and after reading.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        let clean_end = self.failure.is_none() && self.signal.is_none() && self.exit_code.is_none_or(|code| code == 0);
+        match self.verdict {
+            Verdict::Passed if !clean_end => return Err(Contradiction::PassedWithFailure),
+            Verdict::Failed if self.failure.is_none() => return Err(Contradiction::FailedWithoutFailure),
+            _ => {}
+        }
+        match (self.kind, &self.reading) {
+            (RequirementKind::Job, Some(_)) => return Err(Contradiction::JobWithReading),
+            (RequirementKind::Standard, reading) if reading.is_some() != (self.verdict == Verdict::Passed) => {
+                return Err(Contradiction::ReadingAgainstVerdict);
+            }
+            (RequirementKind::Standard, Some(reading)) => {
+                let numbers = [Some(&reading.value), Some(&reading.metric), reading.per.as_ref()];
+                if !numbers.into_iter().flatten().all(|text| text.parse::<Decimal>().is_ok()) {
+                    return Err(Contradiction::ReadingNotANumber);
+                }
+            }
+            _ => {}
+        }
+        if self.tries == 0 {
+            return Err(Contradiction::NoTry);
+        }
+        if self.reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
+            return Err(Contradiction::ReasonTooLong);
+        }
+        Ok(())
+    }
+
+    /// The receipt as one line of JSON, without the line feed, beginning with its format's version.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        format::to_line(VERSION, self)
+    }
+
+    /// The receipt in a line that [`to_line`](Self::to_line) wrote.
+    pub fn from_line(line: &[u8]) -> Result<Self, Unreadable> {
+        let receipt: Self = format::from_line(VERSION, line)?;
+        receipt.check().map_err(|why| Unreadable::Corrupt(why.to_string()))?;
+        Ok(receipt)
+    }
+
+    /// What orders receipts of one subject in time.
+    fn age(&self) -> (Timestamp, AttemptId, u32) {
+        (self.finished_at, self.attempt, self.tries)
+    }
 }
+
+/// The receipt that counts among those of one subject: the one whose command ended last.
+pub fn newest<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> Option<&'a Receipt> {
+    receipts.into_iter().max_by_key(|receipt| receipt.age())
+}
+
+/// Whether receipts of one subject say both "passed" and "failed", or one of them passed only on a later try.
+///
+/// A failure that may not be replayed (a timeout, a missing program) says something about the machine or a setting that is no
+/// part of the subject, and contradicts nothing.
+pub fn flaky<'a>(receipts: impl IntoIterator<Item = &'a Receipt>) -> bool {
+    let (mut passed, mut failed) = (false, false);
+    for receipt in receipts {
+        passed |= receipt.verdict == Verdict::Passed;
+        failed |= receipt.verdict == Verdict::Failed && receipt.may_be_replayed();
+        if receipt.flaky || (passed && failed) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "receipt_tests.rs"]
+mod tests;

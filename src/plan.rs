@@ -1,1 +1,0 @@
-//! What to run, what to reuse, and why.
