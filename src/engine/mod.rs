@@ -1,1 +1,9 @@
 //! Runs: the owner's loop, jobs and their supervisors, recovery, retention.
+//!
+//! A run is one thread with one loop (C14): renewal, narration, job supervision and signal handling share it, and narration
+//! is written synchronously. What stops the loop stops the renewals, and the claim becomes available after one lease.
+
+pub mod claims;
+pub mod holder;
+pub mod recovery;
+pub mod worktree_lock;

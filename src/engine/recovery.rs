@@ -1,0 +1,150 @@
+//! Retiring what was abandoned (C22 to C25).
+//!
+//! Each unfinished attempt whose takeover is permitted is retired by comparison with the record just read, whichever candidate it
+//! is for; then its receipts are absorbed, and whatever still carries its id is ended. Nothing here takes a claim.
+
+use super::claims::Claims;
+use super::holder::Desk;
+use crate::claim::Record;
+use crate::claim::lease::{self, ExecutorState, Observer, Sighting, Takeover};
+use crate::claim::owner::{Seen, Written};
+use crate::claim::record::{RetiringRun, TakeoverReason};
+use crate::claim::transition;
+use crate::id::{AttemptId, CommitId, RecordId};
+
+/// What an observer knows besides the record.
+pub trait Witness {
+    /// The identity of this boot, as records write it.
+    fn boot(&self) -> String;
+
+    /// Since when this machine has seen `candidate`'s ref hold `record`; notes it, if it is new.
+    fn sighting(&mut self, candidate: &CommitId, record: RecordId, now_ms: u64) -> Option<Sighting>;
+
+    /// What the journal that the record names proves (C20).
+    fn executor(&mut self, record: &Record) -> ExecutorState;
+
+    /// Ends what a retired attempt left running; how many processes that was (C25).
+    fn end_leftovers(&mut self, attempt: AttemptId) -> usize;
+}
+
+/// One candidate's claim, as recovery found or left it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspected {
+    /// The candidate.
+    pub candidate: CommitId,
+    /// What was found, and done.
+    pub what: Finding,
+}
+
+/// What recovery found at one candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// Nothing, or a finished record.
+    Free,
+    /// A claim that may not be taken over yet.
+    Live {
+        /// Its record.
+        record: Box<Record>,
+        /// Milliseconds until it may be, unless it is renewed.
+        remaining_ms: u64,
+    },
+    /// A claim that may be taken over, and was not, since only looking was asked for.
+    Abandoned {
+        /// Its record.
+        record: Box<Record>,
+        /// Why it may be.
+        reason: TakeoverReason,
+    },
+    /// It was retired.
+    Retired {
+        /// Its record, before.
+        record: Box<Record>,
+        /// Why that was permitted.
+        reason: TakeoverReason,
+        /// How many leftover processes were ended.
+        leftovers: usize,
+        /// The receipts could not be copied into the ledger yet; the finished record still holds them.
+        unabsorbed: Option<String>,
+    },
+    /// It may be taken over, and the retirement could not be written.
+    NotRetired {
+        /// Its record.
+        record: Box<Record>,
+        /// What was said.
+        problem: String,
+    },
+    /// It can't be read (C27).
+    Unreadable(String),
+}
+
+/// How to go about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Only look.
+    Look,
+    /// Retire what may be.
+    Retire,
+}
+
+/// Looks at one candidate's claim and, if so asked, retires it where that is permitted.
+pub fn inspect(
+    candidate: CommitId,
+    claims: &mut dyn Claims,
+    witness: &mut dyn Witness,
+    desk: &mut dyn Desk,
+    by: &RetiringRun,
+    mode: Mode,
+) -> Inspected {
+    let what = match claims.look(&candidate) {
+        Seen::Absent => Finding::Free,
+        Seen::Unreadable(why) => Finding::Unreadable(why),
+        Seen::Record(_, record) if record.is_finished() => Finding::Free,
+        Seen::Record(id, record) => {
+            let now = desk.pen().now;
+            let sighting = witness.sighting(&candidate, id, now.monotonic_ms);
+            let executor = witness.executor(&record);
+            let observer = Observer { boot: witness.boot(), now };
+            match lease::takeover(&record, id, &observer, sighting.as_ref(), executor) {
+                Takeover::Finished => Finding::Free,
+                Takeover::NotYet { remaining_ms } => Finding::Live { record, remaining_ms },
+                Takeover::Permitted(permit) if mode == Mode::Look => {
+                    Finding::Abandoned { record, reason: permit.reason() }
+                }
+                Takeover::Permitted(permit) => retire(id, record, permit, claims, witness, desk, by),
+            }
+        }
+    };
+    Inspected { candidate, what }
+}
+
+/// Retires `record`, which was read as `id`; exactly one of this, a renewal and a settlement lands first (C23).
+fn retire(
+    id: RecordId,
+    record: Box<Record>,
+    permit: lease::Permit,
+    claims: &mut dyn Claims,
+    witness: &mut dyn Witness,
+    desk: &mut dyn Desk,
+    by: &RetiringRun,
+) -> Finding {
+    let candidate = record.attempt.commit;
+    let retired = match transition::retire(&record, permit, by.clone(), desk.pen()) {
+        Ok(retired) => retired,
+        Err(refusal) => return Finding::NotRetired { record, problem: refusal.to_string() },
+    };
+    match claims.swap(&candidate, Some(id), &retired) {
+        Written::Applied(_) => {}
+        // Somebody was faster: look again another time.
+        Written::Stale => return Finding::NotRetired { record, problem: "it was written to meanwhile".to_owned() },
+        Written::Unknown(problem) if !happened(&retired, claims) => return Finding::NotRetired { record, problem },
+        Written::Unknown(_) => {}
+    }
+    let leftovers = witness.end_leftovers(record.attempt.id);
+    let unabsorbed = claims.absorb(&retired).err();
+    Finding::Retired { record, reason: permit.reason(), leftovers, unabsorbed }
+}
+
+/// Whether a retirement whose answer was lost is what the ref holds (C7).
+fn happened(retired: &Record, claims: &mut dyn Claims) -> bool {
+    matches!(claims.look(&retired.attempt.commit), Seen::Record(_, record) if record.nonce == retired.nonce)
+}
