@@ -30,6 +30,8 @@ use clap::Parser as _;
 
 use crate::document::{Diagnostic, Refusal, RunDocument};
 use crate::exit::Exit;
+use crate::os::environment;
+use crate::os::terminal::Surroundings;
 use crate::report::{Answer, ColorWhen, Reporter, Settings, Streams, Wishes};
 use crate::store::StoreError;
 use arguments::{Cli, Subcommand};
@@ -44,18 +46,13 @@ pub struct Global {
 impl Global {
     /// What `wishes` come to on this terminal.
     fn new(wishes: Wishes) -> Self {
-        Self { settings: Settings::decide(wishes, &surroundings()) }
+        Self { settings: Settings::decide(wishes, &Surroundings::look(environment::variable)) }
     }
 
     /// A reporter for our standard streams.
     pub fn reporter(&self) -> Reporter {
         Reporter::new(self.settings, Streams::standard())
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the only variables that the edge itself reads: how to show things")]
-fn surroundings() -> crate::os::terminal::Surroundings {
-    crate::os::terminal::Surroundings::look(|name| std::env::var_os(name))
 }
 
 /// Runs the command that `arguments` (with the program's name first) ask for.

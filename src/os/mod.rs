@@ -3,6 +3,7 @@
 //! Everything that is not a function of its arguments is reached through here (and, for git, through `git/` and `store/`),
 //! so that the layers above can be run on a fake machine.
 
+pub mod boot;
 pub mod clock;
 pub mod environment;
 pub mod random;
