@@ -1,1 +1,34 @@
-//! The user's repository: discovery, candidate, cleanliness, objects, pathspecs, and the one door to the git command line.
+//! The user's repository: where it is, what it holds, whether its worktree is the committed tree.
+//!
+//! Two ways in. Reading is done in this process ([`repository`], [`objects`], [`tree`]): quick, and without side effects.
+//! Everything that git itself must decide, and every write to a ref, goes through the one door to the git command line
+//! ([`command`]). The ref format is looked at before any ref is read: a reftable repository is only ever asked through
+//! git, because gix would write loose refs there that git never sees (hazard 5).
+//!
+//! Nothing here changes the user's index, `HEAD`, branches or configuration, takes an optional lock, fetches, or runs one
+//! of the user's hooks. Replaced objects are not followed: a Proof speaks of what the ids name.
+
+pub mod candidate;
+pub mod cleanliness;
+pub mod command;
+mod error;
+mod format;
+pub mod location;
+pub mod objects;
+pub mod pathspec;
+pub mod refs;
+pub mod repository;
+pub mod revision;
+pub mod snapshot;
+pub mod tree;
+mod version;
+
+pub use candidate::{Head, Operation};
+pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath, Untracked};
+pub use command::{Finished, Git};
+pub use error::GitError;
+pub use location::{Location, LocationVariables};
+pub use pathspec::Pathspecs;
+pub use repository::{ObjectFormat, RefFormat, Repository, Sharing};
+pub use snapshot::{Changed, How, Snapshot};
+pub use tree::{Folders, InputEntry, Inputs, Trees};

@@ -6,6 +6,7 @@
 pub mod boot;
 pub mod clock;
 pub mod environment;
+pub mod files;
 pub mod random;
 pub mod signal;
 pub mod terminal;

@@ -5,7 +5,15 @@
 //! record back and looking for one's own nonce tells (C7). The store reads no clock and knows no lease (C4); it does not
 //! parse what it stores.
 
+pub mod memory;
+pub mod refs;
+pub mod seen;
+
 use crate::id::{CommitId, RecordId};
+
+pub use memory::{Fault, MemoryStore};
+pub use refs::{LeftoverLock, RefStore};
+pub use seen::{Seen, SeenFiles, Sighting};
 
 /// What a candidate's ref holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +37,9 @@ pub enum Unreadable {
     /// The ref is a symbolic ref.
     #[error("it is a symbolic ref to `{0}`")]
     Symbolic(String),
+    /// The ref itself holds no object id: an empty file after a power cut, garbage.
+    #[error("the ref itself can't be read: {0}")]
+    Ref(String),
     /// The object that the ref names is not in the repository.
     #[error("the object `{0}` that it names is missing")]
     Missing(RecordId),

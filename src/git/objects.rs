@@ -1,0 +1,253 @@
+//! Objects by id: reading blobs, trees and commits, and writing blobs and trees so that they are on disk.
+//!
+//! Reading is done in this process, through packs and alternates, without replacement and without fetching what a
+//! partial clone lacks. Writing makes a loose object: into a temporary file, synced, renamed, and then each directory that
+//! changed is synced, because neither gix nor git sync the directories (hazard 4).
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use bstr::ByteSlice;
+use gix::objs::{CommitRef, Kind};
+use gix::prelude::{Find, Header};
+
+use super::error::GitError;
+use super::repository::{ObjectFormat, Sharing};
+use crate::id::{CommitId, ObjectId, TreeId};
+use crate::os::files;
+use crate::time::Timestamp;
+
+/// The largest object that is read whole, in bytes: configurations, trees, records and ledger shards are far smaller.
+pub const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The objects of one repository.
+pub struct Objects {
+    directory: PathBuf,
+    format: ObjectFormat,
+    sharing: Sharing,
+    database: gix::odb::Handle,
+}
+
+/// What an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// A file's content.
+    Blob,
+    /// A folder.
+    Tree,
+    /// A commit.
+    Commit,
+    /// An annotated tag.
+    Tag,
+}
+
+/// A commit, as far as we look at one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub id: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// Its parents.
+    pub parents: Vec<CommitId>,
+    /// The first line of its message; not UTF-8 is replaced.
+    pub summary: String,
+    /// When it was committed.
+    pub committed_at: Timestamp,
+}
+
+/// One entry of one tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// Its name, without folders.
+    pub name: Vec<u8>,
+    /// 0o100644, 0o100755, 0o120000, 0o040000 or 0o160000.
+    pub mode: u32,
+    /// What it names.
+    pub id: ObjectId,
+}
+
+/// The mode of a folder in a tree.
+pub const MODE_TREE: u32 = 0o040_000;
+
+impl Objects {
+    /// Opens the object directory; packs are looked at when something is asked for.
+    pub(super) fn open(directory: PathBuf, format: ObjectFormat, sharing: Sharing) -> Result<Self, GitError> {
+        let doing = format!("open `{}`", directory.display());
+        let database = gix::odb::at(directory.clone(), format.to_gix()).map_err(GitError::io(doing))?;
+        Ok(Self { directory, format, sharing, database })
+    }
+
+    /// The format of the ids here.
+    pub fn format(&self) -> ObjectFormat {
+        self.format
+    }
+
+    /// Kind and size in bytes of an object, or nothing if the repository does not have it.
+    pub fn header(&self, id: ObjectId) -> Result<Option<(ObjectKind, u64)>, GitError> {
+        let found = Header::try_header(&self.database, &to_gix(id)).map_err(|error| damaged(id, &error))?;
+        Ok(found.map(|header| (from_gix_kind(header.kind()), header.size())))
+    }
+
+    /// Whether the repository has the object.
+    pub fn contains(&self, id: ObjectId) -> bool {
+        gix::objs::Exists::exists(&self.database, &to_gix(id))
+    }
+
+    /// The kind and content of an object, or nothing if the repository does not have it.
+    pub fn read(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, GitError> {
+        if let Some((_, size)) = self.header(id)?
+            && size > OBJECT_BYTES_MAX
+        {
+            return Err(GitError::Object { id, why: format!("it has {size} bytes") });
+        }
+        let mut buffer = Vec::new();
+        let found = self.database.try_find(&to_gix(id), &mut buffer).map_err(|error| damaged(id, &error))?;
+        let Some(kind) = found.map(|data| from_gix_kind(data.kind)) else { return Ok(None) };
+        Ok(Some((kind, buffer)))
+    }
+
+    /// A blob's content.
+    pub fn blob(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
+        self.expect(id, ObjectKind::Blob)
+    }
+
+    /// A tree's entries, in the tree's order.
+    pub fn tree(&self, id: TreeId) -> Result<Vec<TreeEntry>, GitError> {
+        let bytes = self.expect(id.id(), ObjectKind::Tree)?;
+        let hash = self.format.to_gix();
+        gix::objs::TreeRefIter::from_bytes(&bytes, hash)
+            .map(|entry| {
+                let entry = entry.map_err(|error| damaged(id.id(), &error))?;
+                Ok(TreeEntry {
+                    name: entry.filename.to_vec(),
+                    mode: u32::from(entry.mode.value()),
+                    id: from_gix(entry.oid),
+                })
+            })
+            .collect()
+    }
+
+    /// A commit.
+    pub fn commit(&self, id: CommitId) -> Result<Commit, GitError> {
+        let bytes = self.expect(id.id(), ObjectKind::Commit)?;
+        let parsed = CommitRef::from_bytes(&bytes, self.format.to_gix()).map_err(|error| damaged(id.id(), &error))?;
+        let seconds = parsed.committer().ok().and_then(|who| who.time().ok()).map_or(0, |time| time.seconds);
+        Ok(Commit {
+            id,
+            tree: TreeId(from_gix(&parsed.tree())),
+            parents: parsed.parents().map(|parent| CommitId(from_gix(&parent))).collect(),
+            summary: parsed.message.lines().next().unwrap_or_default().to_str_lossy().trim().to_owned(),
+            committed_at: Timestamp::from_millis(seconds.saturating_mul(1000)),
+        })
+    }
+
+    /// Follows annotated tags to a commit.
+    pub fn peel_to_commit(&self, mut id: ObjectId) -> Result<Option<CommitId>, GitError> {
+        for _ in 0..16 {
+            match self.read(id)? {
+                Some((ObjectKind::Commit, _)) => return Ok(Some(CommitId(id))),
+                Some((ObjectKind::Tag, bytes)) => {
+                    let tag = gix::objs::TagRef::from_bytes(&bytes, self.format.to_gix())
+                        .map_err(|error| damaged(id, &error))?;
+                    id = from_gix(&tag.target());
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The id that `content` has as a blob.
+    pub fn blob_id(&self, content: &[u8]) -> Result<ObjectId, GitError> {
+        self.id_of(Kind::Blob, content)
+    }
+
+    /// Writes a blob; when this returns it is on disk.
+    pub fn write_blob(&self, content: &[u8]) -> Result<ObjectId, GitError> {
+        self.write(Kind::Blob, content)
+    }
+
+    /// Writes a tree; when this returns it is on disk. The entries are sorted as git wants them.
+    pub fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<TreeId, GitError> {
+        // git sorts a folder as if its name ended in a slash.
+        let key = |entry: &TreeEntry| {
+            let mut key = entry.name.clone();
+            key.extend((entry.mode == MODE_TREE).then_some(b'/'));
+            key
+        };
+        entries.sort_by_key(key);
+        let mut content = Vec::new();
+        for entry in entries {
+            content.extend(format!("{:o} ", entry.mode).bytes());
+            content.extend(&entry.name);
+            content.push(0);
+            content.extend(entry.id.as_bytes());
+        }
+        self.write(Kind::Tree, &content).map(TreeId)
+    }
+
+    fn expect(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>, GitError> {
+        match self.read(id)? {
+            Some((found, bytes)) if found == kind => Ok(bytes),
+            Some((found, _)) => Err(GitError::Object { id, why: format!("it is a {found:?}, not a {kind:?}") }),
+            None => Err(GitError::Object { id, why: "the repository does not have it".to_owned() }),
+        }
+    }
+
+    fn id_of(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
+        gix::objs::compute_hash(self.format.to_gix(), kind, content).map(|id| from_gix(&id)).map_err(|error| {
+            GitError::Io { doing: "hash an object".to_owned(), source: std::io::Error::other(error.to_string()) }
+        })
+    }
+
+    fn write(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
+        let id = self.id_of(kind, content)?;
+        let hex = id.to_string();
+        let folder = self.directory.join(&hex[..2]);
+        let file = folder.join(&hex[2..]);
+        self.write_file(kind, content, &folder, &file).map_err(GitError::io(format!("write the object `{id}`")))?;
+        Ok(id)
+    }
+
+    fn write_file(&self, kind: Kind, content: &[u8], folder: &Path, file: &Path) -> std::io::Result<()> {
+        files::create_dir_durably(folder, self.sharing.directory_mode())?;
+        let mut temporary = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(folder)?;
+        let header = gix::objs::encode::loose_header(kind, content.len() as u64);
+        let mut deflate =
+            gix::zlib::stream::deflate::Write::new(temporary.as_file_mut(), gix::zlib::Compression::BEST_SPEED);
+        deflate.write_all(&header)?;
+        deflate.write_all(content)?;
+        deflate.flush()?;
+        drop(deflate);
+        let mode = self.sharing.object_mode();
+        temporary.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
+        temporary.as_file().sync_all()?;
+        // Replacing is right: a file of that name holds the same content, or a damaged one that this heals.
+        temporary.persist(file).map_err(|error| error.error)?;
+        files::sync_dir(folder)
+    }
+}
+
+pub(crate) fn to_gix(id: ObjectId) -> gix::hash::ObjectId {
+    gix::hash::ObjectId::from_bytes_or_panic(id.as_bytes())
+}
+
+#[expect(clippy::missing_panics_doc, reason = "both libraries know ids of 20 and 32 bytes only")]
+pub(crate) fn from_gix(id: &gix::hash::oid) -> ObjectId {
+    ObjectId::from_bytes(id.as_bytes()).expect("a git object id has 20 or 32 bytes")
+}
+
+fn from_gix_kind(kind: Kind) -> ObjectKind {
+    match kind {
+        Kind::Blob => ObjectKind::Blob,
+        Kind::Tree => ObjectKind::Tree,
+        Kind::Commit => ObjectKind::Commit,
+        Kind::Tag => ObjectKind::Tag,
+    }
+}
+
+fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
+    GitError::Object { id, why: error.to_string() }
+}

@@ -1,0 +1,165 @@
+//! What people call a commit, resolved; trunk and merge bases.
+
+use std::collections::HashSet;
+
+use bstr::ByteSlice;
+
+use super::error::GitError;
+use super::refs::RefValue;
+use super::repository::Repository;
+use crate::id::{CommitId, ObjectId};
+
+/// The branch that limits and redefinitions are compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trunk {
+    /// The full ref name, never a tag's.
+    pub name: String,
+    /// Its commit.
+    pub tip: CommitId,
+}
+
+/// Where git looks for a short name, in git's order.
+const NAMESPACES: &[(&str, &str)] =
+    &[("refs/", ""), ("refs/tags/", ""), ("refs/heads/", ""), ("refs/remotes/", ""), ("refs/remotes/", "/HEAD")];
+
+impl Repository {
+    /// The commit that `revision` names, through annotated tags. A name that means several refs is an error (B083).
+    pub fn resolve(&self, revision: &str) -> Result<CommitId, GitError> {
+        let missing = || GitError::NoSuchRevision { revision: revision.to_owned() };
+        if let Some(id) = self.simple(revision)? {
+            return self.objects()?.peel_to_commit(id)?.ok_or_else(missing);
+        }
+        let asked = format!("{revision}^{{commit}}");
+        let finished = self.git().run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &asked])?;
+        let printed = finished.stdout.to_str_lossy().trim().to_owned();
+        printed.parse().map_err(|_| missing())
+    }
+
+    /// The commits that a revision or a range (`a..b`, `a...b`, `^a b` is not one word) names: one for a revision, for a
+    /// range all of them, oldest first.
+    pub fn commits(&self, revision_or_range: &str) -> Result<Vec<CommitId>, GitError> {
+        let Some(at) = revision_or_range.find("..") else {
+            return self.resolve(revision_or_range).map(|commit| vec![commit]);
+        };
+        let (from, to) = (&revision_or_range[..at], revision_or_range[at..].trim_start_matches('.'));
+        for side in [from, to].into_iter().filter(|side| !side.is_empty()) {
+            self.resolve(side)?;
+        }
+        let finished =
+            self.git().run(&["rev-list", "--reverse", "--topo-order", "--end-of-options", revision_or_range])?;
+        ids(&finished.success()?)
+    }
+
+    /// Trunk as it is here: `name`, or else origin/HEAD, main, master. Its remote-tracking branch if there is one, else the
+    /// branch.
+    pub fn trunk(&self, name: Option<&str>) -> Result<Trunk, GitError> {
+        let none = |name: &str| GitError::NoTrunk { name: name.to_owned() };
+        if let Some(name) = name {
+            return self.branch_named(name)?.ok_or_else(|| none(name));
+        }
+        if let RefValue::Symbolic(target) = self.refs().read("refs/remotes/origin/HEAD")?
+            && let Some((name, tip)) = self.refs().resolve(&target)?
+        {
+            return Ok(Trunk { name, tip: CommitId(tip) });
+        }
+        for name in ["main", "master"] {
+            if let Some(trunk) = self.branch_named(name)? {
+                return Ok(trunk);
+            }
+        }
+        Err(none("main"))
+    }
+
+    /// The best common ancestor of two commits; nothing if they share no history that is here.
+    pub fn merge_base(&self, one: CommitId, other: CommitId) -> Result<Option<CommitId>, GitError> {
+        if one == other {
+            return Ok(Some(one));
+        }
+        let finished = self.git().run(&["merge-base", &one.to_string(), &other.to_string()])?;
+        if finished.status.code() == Some(1) {
+            return Ok(None);
+        }
+        Ok(ids(&finished.success()?)?.first().copied())
+    }
+
+    /// Which of `commits` can be reached from some ref of the user's, or from a worktree's `HEAD`.
+    pub fn reachable(&self, commits: &HashSet<CommitId>) -> Result<HashSet<CommitId>, GitError> {
+        let limit_ms = 600_000;
+        let arguments = ["rev-list", "--exclude=refs/discern/*", "--all", "HEAD"];
+        // An unborn HEAD is no error here: there is nothing to reach then.
+        let arguments = if self.head_position().is_ok() { &arguments[..] } else { &arguments[..3] };
+        let listed = self.git().start_within(arguments, limit_ms)?.finish()?.success()?;
+        Ok(ids(&listed)?.into_iter().filter(|commit| commits.contains(commit)).collect())
+    }
+
+    /// `HEAD`, a full id, or a name that is exactly one ref; nothing where git has to look.
+    fn simple(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
+        if let Ok(id) = revision.parse::<ObjectId>()
+            && id.as_bytes().len() * 2 == self.object_format().hex_length()
+        {
+            return Ok(Some(id));
+        }
+        if revision == "HEAD" || revision == "@" {
+            return self.head_position().map(|(_, commit)| Some(commit.id()));
+        }
+        // An operator, if there is one, comes after the name.
+        let end = revision.find(['^', '~', ':', '@']).unwrap_or(revision.len());
+        let name = &revision[..end];
+        if name.is_empty() || name.starts_with('-') || name.contains([' ', '\\', '?', '*', '[']) || name == "HEAD" {
+            return Ok(None);
+        }
+        let meanings = self.meanings(name)?;
+        if meanings.len() > 1 {
+            let candidates = meanings.into_iter().map(|(full, _)| full).collect();
+            return Err(GitError::Ambiguous { revision: name.to_owned(), candidates });
+        }
+        let whole = end == revision.len();
+        // What looks like an abbreviated id may be one as well; git says.
+        let hex = (4..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok(meanings.into_iter().next().filter(|_| whole && !hex).map(|(_, id)| id))
+    }
+
+    /// Every ref that a short or full name can mean, and the object that each leads to.
+    fn meanings(&self, name: &str) -> Result<Vec<(String, ObjectId)>, GitError> {
+        if name.starts_with("refs/") {
+            return Ok(self.refs().resolve(name)?.map(|(_, id)| (name.to_owned(), id)).into_iter().collect());
+        }
+        let mut found = Vec::new();
+        for (before, after) in NAMESPACES {
+            let full = format!("{before}{name}{after}");
+            if let Some((_, id)) = self.refs().resolve(&full)? {
+                found.push((full, id));
+            }
+        }
+        Ok(found)
+    }
+
+    fn branch_named(&self, name: &str) -> Result<Option<Trunk>, GitError> {
+        let remotes = self.refs().list("refs/remotes/")?;
+        let tracking = |remote: &str| {
+            let full = format!("refs/remotes/{remote}/{name}");
+            remotes.iter().any(|(known, _)| *known == full).then_some(full)
+        };
+        let suffix = format!("/{name}");
+        let mut others = remotes.iter().map(|(full, _)| full).filter(|full| full.ends_with(&suffix));
+        let only = others.next().cloned().filter(|_| others.next().is_none());
+        // The remote that the branch follows; else origin; else the only one that has it.
+        let configured = self.configured_remote(name).and_then(|remote| tracking(&remote));
+        let names = [configured, tracking("origin"), only, Some(format!("refs/heads/{name}"))];
+        for full in names.into_iter().flatten() {
+            if let Some((_, id)) = self.refs().resolve(&full)? {
+                return Ok(Some(Trunk { name: full, tip: CommitId(id) }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// One id to a line.
+fn ids(printed: &[u8]) -> Result<Vec<CommitId>, GitError> {
+    let parse = |line: &[u8]| {
+        let text = line.to_str_lossy();
+        text.parse().map_err(|_| GitError::Answer { command: "git rev-list".to_owned(), why: text.into_owned() })
+    };
+    printed.lines().map(parse).collect()
+}

@@ -1,0 +1,90 @@
+//! One line of the ledger that says how an attempt ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::record::{EndedBy, Outcome, Purpose, Record};
+use crate::evidence::{Proof, RequirementKind, Verdict};
+use crate::id::{AttemptId, CommitId, Name, Subject};
+use crate::time::Timestamp;
+
+/// How one attempt ended: what the ledger keeps of its record, beside the receipts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeEntry {
+    /// The candidate.
+    pub commit: CommitId,
+    /// Which attempt at it; with `commit` the key.
+    pub generation: u32,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// What it was for.
+    pub purpose: Purpose,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Who ended it, and why.
+    pub by: EndedBy,
+    /// What `wait` hands on.
+    pub exit_status: u8,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub finished_at: Timestamp,
+    /// The worktree's name, empty for the main one.
+    pub worktree: String,
+    /// Its branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The requirements whose verdict is failed; their receipts are in the ledger under subject and attempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedRequirement>,
+    /// The Proof, when a `done` passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// A requirement that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedRequirement {
+    /// Job or standard.
+    pub kind: RequirementKind,
+    /// Its name.
+    pub name: Name,
+    /// What was checked.
+    pub subject: Subject,
+    /// Whether the verdict may be given again without running.
+    pub may_be_replayed: bool,
+}
+
+impl OutcomeEntry {
+    /// What the ledger keeps of a finished record; nothing while it is unfinished.
+    pub fn from_record(record: &Record) -> Option<Self> {
+        let finish = record.state.finish()?;
+        let failed = record.receipts.iter().filter(|receipt| receipt.verdict == Verdict::Failed);
+        Some(Self {
+            commit: record.attempt.commit,
+            generation: record.attempt.generation,
+            attempt: record.attempt.id,
+            purpose: record.attempt.purpose,
+            outcome: finish.outcome,
+            by: finish.by.clone(),
+            exit_status: finish.exit_status,
+            started_at: record.attempt.executor.started_at,
+            finished_at: finish.at,
+            worktree: record.attempt.executor.worktree.clone(),
+            branch: record.attempt.executor.branch.clone(),
+            failed: failed
+                .map(|receipt| FailedRequirement {
+                    kind: receipt.kind,
+                    name: receipt.name.clone(),
+                    subject: receipt.subject,
+                    may_be_replayed: receipt.may_be_replayed(),
+                })
+                .collect(),
+            proof: finish.proof.clone(),
+        })
+    }
+
+    /// Whether it decides what is known of its commit: a `done` that passed or failed. Cancelled changes nothing.
+    pub fn decides(&self) -> bool {
+        self.purpose == Purpose::Done && self.outcome != Outcome::Cancelled
+    }
+}

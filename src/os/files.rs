@@ -1,0 +1,88 @@
+//! Files that survive a power cut, and locks that vanish with their holder.
+//!
+//! A file is on disk when it *and the directory that names it* are synced; each directory created on the way counts too.
+//! Replacing a file goes through a temporary one in the same folder and a rename, so that a reader sees the old or the
+//! new content and never a part.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// Syncs a directory: the names in it are on disk afterwards.
+pub fn sync_dir(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Creates `directory` and what is missing above it with `mode`, syncing the parent of each one created. Already there
+/// is fine.
+pub fn create_dir_durably(directory: &Path, mode: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(mode & 0o1777).create(directory) {
+        Ok(()) => {
+            if mode & !0o777 != 0 {
+                std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode))?;
+            }
+            directory.parent().map_or(Ok(()), sync_dir)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = directory.parent().ok_or(error)?;
+            create_dir_durably(parent, mode)?;
+            create_dir_durably(directory, mode)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file's content must survive a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// File and directory are synced before this returns.
+    Synced,
+    /// Losing it is harmless: advisory files.
+    Advisory,
+}
+
+/// Puts `content` in place of `file` in one step.
+pub fn replace(file: &Path, content: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let permissions = std::fs::Permissions::from_mode(mode);
+    let mut temporary = tempfile::Builder::new().prefix(".tmp-").permissions(permissions).tempfile_in(folder)?;
+    temporary.write_all(content)?;
+    if durability == Durability::Synced {
+        temporary.as_file().sync_all()?;
+    }
+    temporary.persist(file).map_err(|error| error.error)?;
+    if durability == Durability::Synced { sync_dir(folder) } else { Ok(()) }
+}
+
+/// The content of a file, or nothing if there is none. More than `bytes_max` bytes is an error.
+pub fn read_bounded(file: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let open = match File::open(file) {
+        Ok(open) => open,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut content = Vec::new();
+    open.take(bytes_max + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > bytes_max {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {bytes_max} bytes")));
+    }
+    Ok(Some(content))
+}
+
+/// Creates a file that must not exist yet and locks it for as long as the returned descriptor, or any copy of it, is open.
+pub fn create_locked(file: &Path, mode: u32) -> io::Result<File> {
+    let created = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(file)?;
+    created.try_lock().map_err(io::Error::from)?;
+    Ok(created)
+}
+
+/// Whether somebody holds the lock of an existing file. It is taken for an instant to find out.
+pub fn is_locked(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => file.unlock().map(|()| false),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(true),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    }
+}
