@@ -1,2 +1,3 @@
 //! x
-fn main() {}
+
+mod configuration;

@@ -20,6 +20,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::id::{Digest, Name};
+use crate::standard::{Decimal, Direction};
 pub use keys::{reference, schema};
 pub use pathspec::Pathspec;
 pub use problem::{Colour, Invalid, Position, Problem};
@@ -205,8 +206,8 @@ pub struct Standard {
     pub at: Position,
     /// Whether the limit is a floor or a ceiling.
     pub direction: Direction,
-    /// The limit.
-    pub limit: Number,
+    /// The limit, with the text that is written.
+    pub limit: Decimal,
     /// Where the limit is written.
     pub limit_at: Position,
     /// Where the number comes from.
@@ -216,53 +217,17 @@ pub struct Standard {
     /// The name in the `DISCERN_METRIC` line.
     pub metric: Name,
     /// Head-room that pinning leaves; not negative.
-    pub margin: Option<Number>,
+    pub margin: Option<Decimal>,
     /// When it is measured.
     pub measure: Measure,
     /// What the number is divided by.
     pub per: Option<Per>,
     /// What a rate is multiplied by; positive.
-    pub scale: Option<Number>,
+    pub scale: Option<Decimal>,
     /// What decides its reading.
     pub influences: Influences,
     /// Its own timeout or the gate's.
     pub timeout: Timeout,
-}
-
-/// Whether a limit is a floor or a ceiling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// A floor.
-    Up,
-    /// A ceiling.
-    Down,
-}
-
-/// An exact decimal as it is written in the file, without a leading `+` and without `_`:
-/// `-?DIGITS(.DIGITS)?([eE][+-]?DIGITS)?`, at most 64 digits, the exponent within ±400.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Number(String);
-
-impl Number {
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether it is below zero.
-    fn is_negative(&self) -> bool {
-        self.0.starts_with('-') && !self.is_zero()
-    }
-
-    fn is_zero(&self) -> bool {
-        self.0.bytes().take_while(|byte| !b"eE".contains(byte)).all(|byte| b"-.0".contains(&byte))
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
 }
 
 /// Where a standard's number comes from.

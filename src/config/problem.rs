@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::document::{Diagnostic, Refusal};
+use crate::exit::Exit;
+
 /// More problems than this are counted, not shown.
 const SHOWN_MAX: usize = 20;
 
@@ -23,7 +26,7 @@ pub struct Position {
 impl Position {
     /// The place of byte `offset` of `source`; the end when it lies behind it.
     pub fn of(source: &str, offset: usize) -> Self {
-        let before = &source[..source.floor_char_boundary(offset.min(source.len()))];
+        let before = &source[..boundary_before(source, offset)];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
@@ -88,6 +91,16 @@ impl Invalid {
         format!("{}:{}", self.file, self.position(problem))
     }
 
+    /// The same as a command's refusal: exit status 2, a page for people, one diagnostic for each problem.
+    pub fn refusal(&self, colour: Colour) -> Refusal {
+        let diagnostic = |problem: &Problem| {
+            let help = problem.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+            Diagnostic::new("config-invalid", format!("{}{help}", problem.message)).at(self.place(problem))
+        };
+        let diagnostics = self.problems.iter().map(diagnostic).collect();
+        Refusal { exit: Exit::Refused, diagnostics, page: Some(self.render(colour)) }
+    }
+
     /// Every problem as compilers show them: file, line, column, the text underlined, what would be right. Ends with a
     /// newline.
     pub fn render(&self, colour: Colour) -> String {
@@ -123,10 +136,15 @@ impl Invalid {
 
     /// `span` on character boundaries within the source.
     fn visible(&self, span: &Range<usize>) -> Range<usize> {
-        let start = self.text.floor_char_boundary(span.start.min(self.text.len()));
-        let end = self.text.ceil_char_boundary(span.end.min(self.text.len()));
+        let start = boundary_before(&self.text, span.start);
+        let end = (span.end..self.text.len()).find(|&at| self.text.is_char_boundary(at)).unwrap_or(self.text.len());
         start..end.max(start)
     }
+}
+
+/// The last boundary between characters that is not behind `offset`.
+fn boundary_before(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// The one of `known` that `word` was probably meant to be: at most a third of its letters differ.

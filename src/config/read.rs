@@ -8,8 +8,9 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use super::keys::{self, Kind, Table};
 use super::problem::nearest;
-use super::{BYTES_MAX, Command, Invalid, Number, Pathspec, Position, Problem};
+use super::{BYTES_MAX, Command, Invalid, Pathspec, Position, Problem};
 use crate::id::Name;
+use crate::standard::Decimal;
 
 /// The file while it is read, and what was found wrong so far.
 pub(super) struct Reader {
@@ -56,9 +57,8 @@ impl Reader {
         match Document::parse(source.clone()) {
             Ok(document) => Ok((Self { source, problems: Vec::new() }, document)),
             Err(error) => {
-                let span = error.span().unwrap_or(source.len()..source.len());
-                let message = error.message().lines().collect::<Vec<_>>().join(", ");
-                refuse(source, problem("syntax", message, span))
+                let bad = no_toml(&source, &error);
+                refuse(source, bad)
             }
         }
     }
@@ -249,27 +249,25 @@ impl Reader {
     }
 
     /// An exact decimal, as it is written.
-    pub(super) fn decimal(&mut self, section: Section<'_>, key: &str) -> Option<Placed<Number>> {
+    pub(super) fn decimal(&mut self, section: Section<'_>, key: &str) -> Option<Placed<Decimal>> {
         let item = section.items.get(key)?;
         let span = value_span(section.items, key);
         if !(item.is_integer() || item.is_float()) {
             self.wrong_type(key, &Kind::Decimal.words(), item, span.clone());
-            let number = item.as_str().and_then(decimal);
+            let number = item.as_str().and_then(|text| Decimal::from_toml(text).ok());
             if let (Some(problem), Some(number)) = (self.problems.last_mut(), number) {
                 problem.help = Some(format!("write it without quotes: `{key} = {number}`"));
             }
             return None;
         }
-        let value = decimal(&self.source[span.clone()]);
-        if value.is_none() {
-            let problem = self.note(
-                "bad-number",
-                format!("`{key}` is no finite decimal number of at most 64 digits"),
-                span.clone(),
-            );
-            problem.label = "expected a number such as `81.5`".into();
+        match Decimal::from_toml(&self.source[span.clone()]) {
+            Ok(value) => Some(Placed { value, span }),
+            Err(fault) => {
+                let problem = self.note("bad-number", format!("`{key}`: {fault}"), span);
+                problem.label = "expected a number such as `81.5`".into();
+                None
+            }
         }
-        value.map(|value| Placed { value, span })
     }
 
     /// git pathspecs.
@@ -329,6 +327,27 @@ fn problem(code: &'static str, message: String, span: Range<usize>) -> Problem {
     Problem { code, message, span, label: String::new(), help: None }
 }
 
+/// What the TOML parser met, in words that fit the usual slips.
+fn no_toml(source: &str, error: &toml_edit::TomlError) -> Problem {
+    let span = error.span().unwrap_or(source.len()..source.len());
+    let text = source.get(span.clone()).unwrap_or_default();
+    let said = error.message().lines().collect::<Vec<_>>().join(", ");
+    if said == "duplicate key" {
+        return problem("duplicate-name", format!("`{text}` is written twice"), span);
+    }
+    if said.starts_with("string values must be quoted") && text.is_empty() {
+        return problem("syntax", "a value is missing".into(), span);
+    }
+    let mut problem = problem("syntax", format!("this is no TOML: {said}"), span.clone());
+    let line_before = source.get(..span.start).unwrap_or_default().lines().last().unwrap_or_default();
+    let digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
+    let comma = source.get(span.start..).unwrap_or_default().strip_prefix(',');
+    if comma.is_some_and(|after| digit(after.chars().next())) && digit(line_before.chars().last()) {
+        problem.help = Some("numbers have a decimal point, not a comma".into());
+    }
+    problem
+}
+
 /// Where the key `name` is written.
 pub(super) fn key_span(items: &dyn TableLike, name: &str) -> Range<usize> {
     items.key(name).and_then(toml_edit::Key::span).unwrap_or_default()
@@ -337,16 +356,4 @@ pub(super) fn key_span(items: &dyn TableLike, name: &str) -> Range<usize> {
 /// Where the value of the key `name` is written.
 pub(super) fn value_span(items: &dyn TableLike, name: &str) -> Range<usize> {
     items.get(name).and_then(Item::span).unwrap_or_else(|| key_span(items, name))
-}
-
-/// The number in a TOML literal; nothing for hexadecimal, octal and binary ones, infinities, NaN and too many digits.
-fn decimal(literal: &str) -> Option<Number> {
-    let text = literal.strip_prefix('+').unwrap_or(literal).replace('_', "");
-    let unsigned = text.strip_prefix('-').unwrap_or(&text);
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let fits =
-        whole.len() + fraction.len() <= 64 && exponent.parse::<i32>().is_ok_and(|exponent| exponent.abs() <= 400);
-    (digits(whole) && digits(fraction) && fits).then_some(Number(text))
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use toml_edit::TableLike;
 
-use super::keys::{Kind, Table};
+use super::keys::{self, Kind, Table};
 use super::read::{Placed, Reader, Section, key_span, value_span};
-use super::{Direction, Influences, Job, Measure, Number, Per, Source, Standard, Timeout};
+use super::{Influences, Job, Measure, Per, Source, Standard, Timeout};
 use crate::id::Name;
+use crate::standard::{Decimal, Direction};
 
 /// What jobs and standards take over from `[gate]`.
 pub(super) struct Defaults {
@@ -49,7 +50,10 @@ fn each<T>(
         let span = key_span(entries, text);
         let Some(items) = item.as_table_like() else {
             let problem = reader.note("wrong-type", format!("`{top}.{text}` is no table"), span);
-            problem.help = Some(format!("write `[{top}.{text}]` on a line of its own and its keys below"));
+            problem.help = Some(match keys::find(table, text) {
+                Some(_) => format!("`{text}` belongs below a line `[{top}.NAME]`"),
+                None => format!("write `[{top}.{text}]` on a line of its own and its keys below"),
+            });
             continue;
         };
         let title = format!("[{top}.{text}]");
@@ -212,10 +216,10 @@ fn artifact(reader: &mut Reader, section: Section<'_>) -> Option<Placed<String>>
 }
 
 /// `per` and `scale`.
-fn rate(reader: &mut Reader, section: Section<'_>) -> (Option<Per>, Option<Number>) {
+fn rate(reader: &mut Reader, section: Section<'_>) -> (Option<Per>, Option<Decimal>) {
     let scale = reader.decimal(section, "scale");
     if let Some(Placed { value, span }) = &scale
-        && (value.is_negative() || value.is_zero())
+        && !value.is_positive()
     {
         reader.note("out-of-range", format!("`scale` is {value}; it must be positive"), span.clone());
     }
@@ -246,14 +250,18 @@ fn per(reader: &mut Reader, section: Section<'_>) -> Option<Per> {
     if items.contains_key("metric") {
         return reader.text(section, "metric").and_then(|text| reader.name(text)).map(|name| Per::Metric(name.value));
     }
-    let parts: [(&str, fn(Vec<super::Pathspec>) -> Per); 3] =
-        [("lines", Per::Lines), ("files", Per::Files), ("bytes", Per::Bytes)];
-    parts.into_iter().find_map(|(part, per)| reader.pathspecs(section, part).map(per))
+    if items.contains_key("lines") {
+        return reader.pathspecs(section, "lines").map(Per::Lines);
+    }
+    if items.contains_key("files") {
+        return reader.pathspecs(section, "files").map(Per::Files);
+    }
+    reader.pathspecs(section, "bytes").map(Per::Bytes)
 }
 
-fn at_least_zero(reader: &mut Reader, section: Section<'_>, key: &str) -> Option<Number> {
+fn at_least_zero(reader: &mut Reader, section: Section<'_>, key: &str) -> Option<Decimal> {
     let Placed { value, span } = reader.decimal(section, key)?;
-    if value.is_negative() {
+    if !value.is_positive() && !value.is_zero() {
         reader.note("out-of-range", format!("`{key}` is {value}; it can't be negative"), span);
         return None;
     }

@@ -11,63 +11,7 @@ fn name(text: &str) -> Name {
     text.parse().expect("a name")
 }
 
-const FULL: &str = r#"
-[gate]
-trunk = "main"
-timeout = 60
-parallel = 4
-slots = 0
-environment = "strict"
-untracked = "ignore"
-jobs = "trunk"
-retries = 1
-workspace = "isolated"
-pool = 2
-checkouts = "/var/cache/checkouts"
-prepare = ["npm", "ci"]
-prepare_inputs = ["package-lock.json"]
-keep = ["target", "node_modules"]
-
-[standards.coverage]
-direction = "up"
-limit = 81.50
-from = "test"
-artifact = "out/coverage.json"
-extract = "scripts/extract"
-metric = "lines"
-margin = 0.5
-measure = "on-demand"
-per = { lines = ["src/**", ":!src/generated"] }
-scale = 1_000
-inputs = ["src"]
-needs = ["build"]
-env = ["HOME"]
-toolchain = ["node --version"]
-timeout = 0
-
-[jobs.test]
-run = "make test"
-needs = ["build"]
-after = ["lint"]
-artifacts = ["out/coverage.json"]
-retries = 0
-
-[jobs.lint]
-run = ["make", "lint it"]
-inputs = ["src/**", "Cargo.*"]
-env = ["RUSTFLAGS"]
-toolchain = ["rustc --version"]
-touches = ["src/generated.rs"]
-timeout = 600
-
-[jobs]
-build.run = "make"
-
-[push]
-require = ["refs/heads/**", "refs/tags/v*"]
-commits = "all"
-tags = "tip"
-"#;
+const FULL: &str = include_str!("../../fixtures/config/full.toml");
 
 #[test]
 fn every_key_is_read() {
@@ -115,7 +59,7 @@ fn jobs_come_after_what_they_need_and_otherwise_in_the_files_order() {
 fn a_limit_keeps_the_decimal_that_is_written() {
     for (written, kept) in [
         ("81.50", "81.50"),
-        ("+3", "3"),
+        ("+3", "+3"),
         ("-0.10", "-0.10"),
         ("1_000", "1000"),
         ("1e-1", "1e-1"),
@@ -146,6 +90,21 @@ fn a_file_that_is_too_long_is_refused_and_not_shown() {
     let invalid = Config::parse(&vec![b'#'; BYTES_MAX + 1], FILE).expect_err("it is too long");
     assert_eq!(invalid.problems[0].code, "too-long");
     assert!(invalid.render(Colour::None).len() < 1000);
+}
+
+#[test]
+fn a_refusal_names_each_place_and_what_would_be_right() {
+    let invalid = Config::parse(b"[jobs.t]\nrun = \"x\"\ntimout = 1\nretries = 99\n", FILE).expect_err("it is broken");
+    let refusal = invalid.refusal(Colour::None);
+    assert_eq!(refusal.exit.code(), 2);
+    let said: Vec<_> = refusal.diagnostics.iter().map(|one| (one.message.as_str(), one.place[0].as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            ("unknown key `timout` in `[jobs.t]`; did you mean `timeout`?", "discern.toml:3:1"),
+            ("`retries` is 99", "discern.toml:4:11"),
+        ]
+    );
 }
 
 #[test]
