@@ -5,7 +5,7 @@
 //! private so that no other module can compare them with a clock (C11).
 
 use super::record::{Record, TakeoverReason};
-use crate::id::{AttemptId, CommitId, RecordId, Token};
+use crate::id::{AttemptId, CommitId, Nonce, RecordId, Token};
 use crate::time::{Reading, Timestamp};
 
 /// How long a claim is protected after its last renewal, in milliseconds (C9). A constant: no timeout and no size of
@@ -103,6 +103,8 @@ pub enum ExecutorState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permit {
     attempt: AttemptId,
+    /// The very record that was tested: a renewal since then voids the permit.
+    nonce: Nonce,
     reason: TakeoverReason,
 }
 
@@ -115,6 +117,11 @@ impl Permit {
     /// Why.
     pub fn reason(&self) -> TakeoverReason {
         self.reason
+    }
+
+    /// Whether it was given for exactly this record.
+    pub(super) fn is_for(&self, record: &Record) -> bool {
+        !record.is_finished() && (self.attempt, self.nonce) == (record.attempt.id, record.nonce)
     }
 }
 
@@ -145,7 +152,7 @@ pub fn takeover(
     let Some(claim) = record.state.claim() else {
         return Takeover::Finished;
     };
-    let permitted = |reason| Takeover::Permitted(Permit { attempt: record.attempt.id, reason });
+    let permitted = |reason| Takeover::Permitted(Permit { attempt: record.attempt.id, nonce: record.nonce, reason });
     if executor == ExecutorState::Gone {
         return permitted(TakeoverReason::ExecutorGone);
     }
@@ -167,10 +174,10 @@ fn compared_ms(lease: &Lease, record: &Record, observer: &Observer) -> Option<u6
         Some(_) => None,
         None => {
             let since_life = observer.now.wall.millis_since(lease.last_sign_of_life());
-            let until_expiry = lease.expires_at.millis_since(observer.now.wall);
-            let elapsed = u64::try_from(since_life).ok()?;
-            // An expiry nearer than a lease counts, one farther away is clamped (C12).
-            Some(if until_expiry <= 0 { elapsed.max(LEASE_MS) } else { elapsed })
+            // An expiry nearer than a lease counts as if its owner had last lived a lease before it; one farther away
+            // counts for nothing (C12).
+            let before_expiry = observer.now.wall.millis_since(lease.expires_at.plus_millis(-(LEASE_MS as i64)));
+            u64::try_from(since_life).ok().map(|elapsed| elapsed.max(u64::try_from(before_expiry).unwrap_or(0)))
         }
     }
 }

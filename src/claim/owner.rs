@@ -29,8 +29,8 @@ const PUBLISH_RETRY_MS: u64 = 2_000;
 /// How many lost comparisons in a row are answered by reading again at once.
 const STALE_IN_A_ROW_MAX: u32 = 16;
 
-/// How often a reservation is sent before its run gives up: each time it was lost or not answered.
-const RESERVATIONS_MAX: u32 = 8;
+/// How often a run looks at the record while it reserves, before it gives up.
+const SURVEYS_MAX: u32 = 16;
 
 /// What a read of the record gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -268,7 +268,10 @@ pub struct Owner {
     retry_at_ms: u64,
     settle_until_ms: u64,
     stale_in_a_row: u32,
-    reservations: u32,
+    surveys: u32,
+    /// A reservation was sent and its answer lost: until record or ledger say how it went, no other may be sent, for the
+    /// attempt may have been recorded, retired, absorbed and removed meanwhile (C7: never re-create it).
+    in_doubt: bool,
 }
 
 impl Owner {
@@ -286,7 +289,8 @@ impl Owner {
             retry_at_ms: 0,
             settle_until_ms: 0,
             stale_in_a_row: 0,
-            reservations: 0,
+            surveys: 0,
+            in_doubt: false,
         }
     }
 
@@ -302,11 +306,15 @@ impl Owner {
 
     /// When it wants an [`Input::Tick`], on the monotonic clock; nothing before it reserves and once it is over.
     pub fn wakes_at_ms(&self) -> Option<u64> {
+        let idle = self.under_way.is_none();
+        let retry = |wanted: bool| (idle && wanted).then_some(self.retry_at_ms);
         match self.phase {
             Phase::New | Phase::Over => None,
-            Phase::Reserving => Some(self.retry_at_ms),
-            Phase::Holding if self.wishes.any() => Some(self.retry_at_ms.min(self.next_renewal_ms)),
-            Phase::Holding => Some(self.next_renewal_ms),
+            Phase::Reserving => retry(true),
+            Phase::Holding => {
+                let renewal = (!self.wishes.renew).then_some(self.next_renewal_ms);
+                [renewal, retry(self.wishes.any())].into_iter().flatten().min()
+            }
         }
     }
 
@@ -314,6 +322,8 @@ impl Owner {
     pub fn step(&mut self, input: Input, pen: Pen) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.phase != Phase::Over {
+            // Whatever woke the loop after a stall, the overdue renewal comes first (C15).
+            self.wishes.renew |= pen.now.monotonic_ms >= self.next_renewal_ms;
             self.take(input, pen, &mut effects);
             self.ask(pen, &mut effects);
         }
@@ -326,7 +336,7 @@ impl Owner {
             (Input::Surveyed(seen, history), Some(Request::Survey)) => self.surveyed(seen, history, pen, effects),
             (Input::Absorbed(Ok(())), Some(Request::Absorb)) => {}
             (Input::Absorbed(Err(problem)), Some(Request::Absorb)) => {
-                self.over(Over::NotReserved(NotReserved::LedgerUnwritable(problem)), effects);
+                self.not_reserved(NotReserved::LedgerUnwritable(problem), effects);
             }
             (Input::Read(seen), Some(Request::Read)) => self.read(seen, pen, effects),
             (Input::InLedger(found), Some(Request::LookInLedger(in_my_place))) => {
@@ -347,13 +357,17 @@ impl Owner {
             Input::Bind(requirements) => self.wishes.bind = Some(requirements),
             Input::Check => self.wishes.check = true,
             Input::Publish(receipts) => self.wishes.publish.extend(receipts),
-            Input::Tick => self.wishes.renew |= pen.now.monotonic_ms >= self.next_renewal_ms,
             Input::Settle { settlement, within_ms } => {
                 self.settle_until_ms = pen.now.monotonic_ms.saturating_add(within_ms);
                 self.retry_at_ms = 0;
                 self.wishes.settle = Some(*settlement);
             }
-            Input::Surveyed(..) | Input::Absorbed(_) | Input::Read(_) | Input::InLedger(_) | Input::Written(_) => {}
+            Input::Tick
+            | Input::Surveyed(..)
+            | Input::Absorbed(_)
+            | Input::Read(_)
+            | Input::InLedger(_)
+            | Input::Written(_) => {}
         }
     }
 
@@ -373,8 +387,12 @@ impl Owner {
     }
 
     fn surveyed(&mut self, seen: Seen, history: History, pen: Pen, effects: &mut Vec<Effect>) {
+        self.surveys += 1;
         let found = match seen {
-            Seen::Unreadable(why) => return self.over(Over::NotReserved(NotReserved::Unreadable(why)), effects),
+            Seen::Unreadable(why) if self.in_doubt && self.surveys < SURVEYS_MAX => {
+                return self.nothing_proven("read the record", why, pen, effects);
+            }
+            Seen::Unreadable(why) => return self.not_reserved(NotReserved::Unreadable(why), effects),
             Seen::Absent => None,
             Seen::Record(id, record) => Some((id, record)),
         };
@@ -387,26 +405,44 @@ impl Owner {
                 return self.ended(ended, effects);
             }
             if !record.is_finished() {
-                return self.over(Over::NotReserved(NotReserved::Held(*id, record.clone())), effects);
+                return self.not_reserved(NotReserved::Held(*id, record.clone()), effects);
             }
-            if !history.absorbed {
+        }
+        if self.surveys >= SURVEYS_MAX {
+            return self.not_reserved(NotReserved::Store("no reservation was answered".to_owned()), effects);
+        }
+        if self.in_doubt {
+            return self.look_in_ledger(None, effects);
+        }
+        match found {
+            Some((_, record)) if !history.absorbed => {
                 self.under_way = Some(Request::Absorb);
-                return effects.push(Effect::Absorb(record.clone()));
+                effects.push(Effect::Absorb(record));
             }
+            found => self.reserve(found, history, pen, effects),
         }
-        if self.reservations == RESERVATIONS_MAX {
-            let problem = "no reservation was answered".to_owned();
-            return self.over(Over::NotReserved(NotReserved::Store(problem)), effects);
-        }
-        self.reservations += 1;
+    }
+
+    /// Writes the first record of this attempt, over none or over a finished one that is safe in the ledger.
+    fn reserve(
+        &mut self,
+        found: Option<(RecordId, Box<Record>)>,
+        history: History,
+        pen: Pen,
+        effects: &mut Vec<Effect>,
+    ) {
         let standing = found.as_ref().map(|(_, record)| record.as_ref());
         match transition::reserve(standing, history, self.attempt.clone(), self.fence.token, pen) {
             Ok(next) => {
                 let change = Change::Reserve { generation: next.attempt.generation };
                 self.swap(change, found.map(|(id, _)| id), next, pen, effects);
             }
-            Err(refusal) => self.over(Over::NotReserved(NotReserved::Store(refusal.to_string())), effects),
+            Err(refusal) => self.not_reserved(NotReserved::Store(refusal.to_string()), effects),
         }
+    }
+
+    fn not_reserved(&mut self, why: NotReserved, effects: &mut Vec<Effect>) {
+        self.over(Over::NotReserved(why), effects);
     }
 
     /// The record was read while the claim is held, or thought to be.
@@ -428,8 +464,15 @@ impl Owner {
             effects.push(Effect::Say(Said::MayStart));
         }
         self.fulfil(record, effects);
+        // A settlement stops renewal (C16); an overdue renewal comes before everything else (C15).
         if let Some(settlement) = self.wishes.settle.clone() {
+            self.wishes.renew = false;
             self.try_settle(id, record, settlement, pen, effects);
+        } else if std::mem::take(&mut self.wishes.renew) {
+            match transition::renew(record, &self.fence, pen) {
+                Ok(next) => self.swap(Change::Renew, Some(id), next, pen, effects),
+                Err(refusal) => self.nothing_proven(Change::Renew.doing(), refusal.to_string(), pen, effects),
+            }
         } else if let Some(requirements) = self.wishes.bind.clone() {
             match transition::bind(record, &self.fence, requirements, pen) {
                 Ok(next) => self.swap(Change::Bind, Some(id), next, pen, effects),
@@ -437,11 +480,6 @@ impl Owner {
                     self.wishes.bind = None;
                     effects.push(Effect::Say(Said::BindRefused(refusal)));
                 }
-            }
-        } else if std::mem::take(&mut self.wishes.renew) {
-            match transition::renew(record, &self.fence, pen) {
-                Ok(next) => self.swap(Change::Renew, Some(id), next, pen, effects),
-                Err(refusal) => self.nothing_proven(Change::Renew.doing(), refusal.to_string(), pen, effects),
             }
         } else if !self.wishes.publish.is_empty() {
             let receipts = self.wishes.publish.clone();
@@ -511,6 +549,8 @@ impl Owner {
     ) {
         match (found, in_my_place) {
             (Ok(Some(ended)), _) => self.ended(ended, effects),
+            // The reservation in doubt was never recorded; the next survey may send another.
+            (Ok(None), _) if self.phase == Phase::Reserving => self.in_doubt = false,
             (Ok(None), Some(attempt)) => self.over(Over::Lost(Loss::Replaced(attempt)), effects),
             (Ok(None), None) => {
                 let problem = "there is no record, and no outcome in the ledger".to_owned();
@@ -548,7 +588,10 @@ impl Owner {
                 self.wishes.renew |= change == Change::Renew;
             }
             Written::Stale => self.nothing_proven(change.doing(), "others keep writing it".to_owned(), pen, effects),
-            Written::Unknown(problem) => self.nothing_proven(change.doing(), problem, pen, effects),
+            Written::Unknown(problem) => {
+                self.in_doubt = self.phase == Phase::Reserving;
+                self.nothing_proven(change.doing(), problem, pen, effects);
+            }
         }
     }
 

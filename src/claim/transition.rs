@@ -180,7 +180,7 @@ pub fn settle(
 
 /// Retire: another run finishes the attempt as cancelled; all else is kept, receipts included (C24).
 pub fn retire(record: &Record, permit: Permit, by: RetiringRun, pen: Pen) -> Result<Record, Refusal> {
-    if record.is_finished() || permit.attempt() != record.attempt.id {
+    if !permit.is_for(record) {
         return Err(Refusal::NotPermitted);
     }
     let mut next = successor(record, pen);
