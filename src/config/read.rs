@@ -263,7 +263,7 @@ impl Reader {
         match Decimal::from_toml(&self.source[span.clone()]) {
             Ok(value) => Some(Placed { value, span }),
             Err(fault) => {
-                let problem = self.note("bad-number", format!("`{key}`: {fault}"), span);
+                let problem = self.note("bad-number", format!("`{key}` is no decimal number: {fault}"), span);
                 problem.label = "expected a number such as `81.5`".into();
                 None
             }
