@@ -6,4 +6,6 @@
 pub mod claims;
 pub mod holder;
 pub mod recovery;
+pub mod run;
+pub mod stage;
 pub mod worktree_lock;

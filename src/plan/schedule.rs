@@ -114,6 +114,16 @@ impl Schedule {
         starts
     }
 
+    /// How many executions may start now.
+    pub fn startable(&self) -> usize {
+        let may = |&at: &usize| match self.tasks[at].state {
+            State::Waiting => self.may_start(at),
+            State::Again { .. } => !self.stopped,
+            State::Running { .. } | State::Passed | State::Failed => false,
+        };
+        (0..self.tasks.len()).filter(may).count()
+    }
+
     /// Takes note that the execution that serves `key` ended. Nothing changes, and the answer is `Settled`, if it was not
     /// running.
     pub fn finished(&mut self, key: &RequirementKey, ended: Ended) -> Next {
