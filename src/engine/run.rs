@@ -106,16 +106,7 @@ pub struct Worked {
 impl<'s, S: Stage> Run<'s, S> {
     /// A run that holds nothing yet.
     pub fn new(stage: &'s mut S, owner: Owner) -> Self {
-        Self {
-            stage,
-            owner,
-            stopped: None,
-            interrupts: 0,
-            over: None,
-            reserved: None,
-            bound: None,
-            trouble: None,
-        }
+        Self { stage, owner, stopped: None, interrupts: 0, over: None, reserved: None, bound: None, trouble: None }
     }
 
     /// The stage that it acts on.
