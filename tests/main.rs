@@ -1,3 +1,7 @@
-//! x
+//! The integration tests, one binary: the commands as people use them, on real repositories with real processes.
 
+mod command_line;
 mod configuration;
+mod layout;
+#[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
+mod support;
