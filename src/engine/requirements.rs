@@ -1,0 +1,263 @@
+//! From a commit's configuration to its requirements, each with everything that decides its verdict.
+
+use std::collections::BTreeMap;
+
+use crate::config::{self, Config, Direction, Environment, Influences, Measure, Pathspec, Per, Position, Source};
+use crate::document::{Diagnostic, Refusal};
+use crate::evidence::subject::{
+    self, Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Platform, SubjectInput, ToolchainAnswer,
+    Unit,
+};
+use crate::evidence::{Demand, RequirementKey};
+use crate::git::tree::{Folders, Trees};
+use crate::git::{GitError, Pathspecs};
+use crate::id::{Name, Subject, TreeId};
+use crate::plan::Requirement;
+use crate::standard::{Decimal, Limit};
+
+/// One requirement with what decides it.
+#[derive(Debug, Clone)]
+pub struct Detailed {
+    /// As planning sees it.
+    pub requirement: Requirement,
+    /// What decides its verdict.
+    pub input: SubjectInput,
+}
+
+/// What a run demands of its candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'n> {
+    /// Every job, and the standards that are measured by the gate.
+    Gate,
+    /// These standards; all, when none are named. Jobs only where they are needed.
+    Standards(&'n [Name]),
+}
+
+/// What is known besides the commit.
+pub struct Surroundings<'s> {
+    /// The value of a variable; nothing where it is unset.
+    pub variable: &'s dyn Fn(&str) -> Option<Vec<u8>>,
+    /// The answer of each toolchain command.
+    pub toolchain: &'s BTreeMap<String, ToolchainAnswer>,
+    /// Trunk's limit of each standard, at the merge base.
+    pub trunk_limits: &'s BTreeMap<Name, Decimal>,
+}
+
+/// The toolchain commands that `config` declares for what `scope` asks for, each once.
+pub fn toolchain_commands(config: &Config, scope: Scope<'_>) -> Vec<String> {
+    let jobs = config.jobs.iter().map(|job| &job.influences);
+    let standards = config.standards.iter().filter(|standard| scope.demands(standard)).map(|it| &it.influences);
+    let mut commands: Vec<String> = jobs.chain(standards).flat_map(|it| it.toolchain.iter().cloned()).collect();
+    commands.sort();
+    commands.dedup();
+    commands
+}
+
+impl Scope<'_> {
+    fn demands(&self, standard: &config::Standard) -> bool {
+        match self {
+            Self::Gate => standard.measure == Measure::Gate,
+            Self::Standards(names) => names.is_empty() || names.contains(&standard.name),
+        }
+    }
+}
+
+/// Every requirement that `scope` asks for and every job that it may need, jobs first, each in the file's order.
+///
+/// # Errors
+/// A pathspec that selects nothing is refused, with its place; a tree can't be read.
+pub fn requirements(
+    config: &Config,
+    scope: Scope<'_>,
+    tree: TreeId,
+    trees: &Trees<'_>,
+    surroundings: &Surroundings<'_>,
+) -> Result<Vec<Detailed>, Unplanned> {
+    let maker = Maker { config, tree, trees, surroundings };
+    let mut subjects: BTreeMap<Name, Subject> = BTreeMap::new();
+    let mut jobs: BTreeMap<Name, Detailed> = BTreeMap::new();
+    for job in config.jobs_in_order() {
+        let detailed = maker.job(job, scope, &subjects)?;
+        subjects.insert(job.name.clone(), detailed.requirement.subject);
+        jobs.insert(job.name.clone(), detailed);
+    }
+    let jobs = config.jobs.iter().filter_map(|job| jobs.remove(&job.name));
+    let standards = config.standards.iter().filter(|standard| scope.demands(standard));
+    let standards = standards.map(|standard| maker.standard(standard, &subjects));
+    jobs.map(Ok).chain(standards).collect()
+}
+
+/// What a Proof must answer, for what is demanded.
+pub fn demands(requirements: &[Detailed]) -> Vec<Demand> {
+    let demanded = requirements.iter().map(|detailed| &detailed.requirement).filter(|it| it.demanded);
+    demanded.map(|it| Demand { key: it.key.clone(), subject: it.subject, limit: it.limit.clone() }).collect()
+}
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum Unplanned {
+    /// Something has to be mended first.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The repository could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+struct Maker<'m> {
+    config: &'m Config,
+    tree: TreeId,
+    trees: &'m Trees<'m>,
+    surroundings: &'m Surroundings<'m>,
+}
+
+impl Maker<'_> {
+    fn job(&self, job: &config::Job, scope: Scope<'_>, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
+        let source = subject::Source::Run(command(&job.run));
+        let input = self.input(source, None, &job.influences, job.at, known)?;
+        let requirement = Requirement {
+            key: RequirementKey::job(job.name.clone()),
+            subject: input.subject(),
+            execution: input.execution(),
+            command: job.run.to_string(),
+            needs: job.influences.needs.clone(),
+            after: job.after.clone(),
+            from: None,
+            retries: job.retries,
+            inputs_declared: job.influences.inputs.is_some(),
+            limit: None,
+            demanded: scope == Scope::Gate,
+            expected_ms: None,
+        };
+        Ok(Detailed { requirement, input })
+    }
+
+    fn standard(&self, standard: &config::Standard, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
+        let (source, from) = match &standard.source {
+            Source::Run(run) => (subject::Source::Run(command(run)), None),
+            Source::From { job, artifact, extract } => {
+                let source = subject::Source::From {
+                    job: job.clone(),
+                    subject: known.get(job).copied().unwrap_or(NO_SUBJECT),
+                    artifact: artifact.clone(),
+                    extract: extract.as_ref().map(command),
+                };
+                (source, Some(job.clone()))
+            }
+        };
+        let measure = subject::Measure {
+            metric: standard.metric.clone(),
+            per: standard.per.as_ref().map(|per| self.denominator(per, standard.at)).transpose()?,
+            scale: standard.scale.as_ref().map(ToString::to_string),
+        };
+        let input = self.input(source, Some(measure), &standard.influences, standard.at, known)?;
+        let limit = Limit {
+            direction: direction(standard.direction),
+            own: decimal(&standard.limit),
+            trunk: self.surroundings.trunk_limits.get(&standard.name).cloned(),
+            scale: standard.scale.as_ref().map(decimal),
+        };
+        let requirement = Requirement {
+            key: RequirementKey::standard(standard.name.clone()),
+            subject: input.subject(),
+            execution: input.execution(),
+            command: input.definition.to_string(),
+            needs: standard.influences.needs.clone(),
+            after: Vec::new(),
+            from,
+            retries: 0,
+            inputs_declared: standard.influences.inputs.is_some(),
+            limit: Some(limit),
+            demanded: true,
+            expected_ms: None,
+        };
+        Ok(Detailed { requirement, input })
+    }
+
+    fn input(
+        &self,
+        source: subject::Source,
+        measure: Option<subject::Measure>,
+        influences: &Influences,
+        at: Position,
+        known: &BTreeMap<Name, Subject>,
+    ) -> Result<SubjectInput, Unplanned> {
+        let inputs = match &influences.inputs {
+            None => Inputs::WholeTree,
+            Some(pathspecs) => {
+                let (pathspecs, entries) = self.select(pathspecs, "inputs", at, Folders::Whole)?;
+                Inputs::Selected { pathspecs, entries }
+            }
+        };
+        let needs = influences.needs.iter().filter_map(|need| Some((need.clone(), *known.get(need)?)));
+        let environment = influences.env.iter().map(|name| (name.clone(), (self.surroundings.variable)(name)));
+        let toolchain = influences.toolchain.iter().filter_map(|it| self.surroundings.toolchain.get(it).cloned());
+        Ok(SubjectInput {
+            definition: Definition { source, measure },
+            tree: self.tree,
+            inputs,
+            needs: needs.collect(),
+            environment_mode: match self.config.gate.environment {
+                Environment::Inherit => EnvironmentMode::Inherit,
+                Environment::Strict => EnvironmentMode::Strict,
+            },
+            environment: environment.collect(),
+            toolchain: toolchain.collect(),
+            platform: Platform::current(),
+        })
+    }
+
+    fn denominator(&self, per: &Per, at: Position) -> Result<Denominator, Unplanned> {
+        let (unit, pathspecs) = match per {
+            Per::Metric(name) => return Ok(Denominator::Metric(name.clone())),
+            Per::Lines(pathspecs) => (Unit::Lines, pathspecs),
+            Per::Files(pathspecs) => (Unit::Files, pathspecs),
+            Per::Bytes(pathspecs) => (Unit::Bytes, pathspecs),
+        };
+        let (pathspecs, entries) = self.select(pathspecs, "per", at, Folders::Entered)?;
+        Ok(Denominator::Counted { unit, pathspecs, entries })
+    }
+
+    /// What pathspecs select in the candidate's tree; each must select something (B071).
+    fn select(
+        &self,
+        pathspecs: &[Pathspec],
+        key: &str,
+        at: Position,
+        folders: Folders,
+    ) -> Result<(Vec<String>, Vec<InputEntry>), Unplanned> {
+        let texts: Vec<String> = pathspecs.iter().map(|it| it.as_str().to_owned()).collect();
+        let selected = self.trees.select(self.tree, &Pathspecs::parse(&texts)?, folders)?;
+        if let Some(unmatched) = selected.unmatched.first() {
+            let message = format!("`{unmatched}` in `{key}` selects no file of the commit");
+            let mut diagnostic = Diagnostic::new("inputs-match-nothing", message);
+            diagnostic.place = vec![format!("{}:{}:{}", config::FILE, at.line, at.column)];
+            diagnostic.fix = Some(format!("git ls-files -- '{unmatched}'"));
+            return Err(Refusal::new(diagnostic).into());
+        }
+        let entry = |it: crate::git::tree::InputEntry| InputEntry { path: it.path.into(), mode: it.mode, id: it.id };
+        Ok((texts, selected.entries.into_iter().map(entry).collect()))
+    }
+}
+
+/// Stands where a job that is not there would; parsing has made sure that none is missing.
+const NO_SUBJECT: Subject = Subject(crate::id::Digest([0; 32]));
+
+fn command(command: &config::Command) -> Command {
+    match command {
+        config::Command::Shell(text) => Command::Shell(text.clone()),
+        config::Command::List(words) => Command::List(words.clone()),
+    }
+}
+
+fn direction(direction: Direction) -> crate::standard::Direction {
+    match direction {
+        Direction::Up => crate::standard::Direction::Up,
+        Direction::Down => crate::standard::Direction::Down,
+    }
+}
+
+/// A number of the configuration, whose syntax was checked there.
+fn decimal(number: &config::Number) -> Decimal {
+    number.as_str().parse().unwrap_or_else(|_| Decimal::zero())
+}
