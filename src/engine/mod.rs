@@ -4,8 +4,10 @@
 //! is written synchronously. What stops the loop stops the renewals, and the claim becomes available after one lease.
 
 pub mod claims;
+pub mod evaluate;
 pub mod holder;
 pub mod recovery;
+pub mod requirements;
 pub mod run;
 pub mod stage;
 pub mod worktree_lock;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{self, Config, Direction, Environment, Influences, Measure, Pathspec, Per, Position, Source};
+use crate::config::{self, Config, Environment, Influences, Measure, Pathspec, Per, Position, Source};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{
-    self, Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Platform, SubjectInput, ToolchainAnswer,
-    Unit,
+    self, Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Platform, SubjectInput,
+    ToolchainAnswer, Unit,
 };
 use crate::evidence::{Demand, RequirementKey};
 use crate::git::tree::{Folders, Trees};
@@ -152,10 +152,10 @@ impl Maker<'_> {
         };
         let input = self.input(source, Some(measure), &standard.influences, standard.at, known)?;
         let limit = Limit {
-            direction: direction(standard.direction),
-            own: decimal(&standard.limit),
+            direction: standard.direction,
+            own: standard.limit.clone(),
             trunk: self.surroundings.trunk_limits.get(&standard.name).cloned(),
-            scale: standard.scale.as_ref().map(decimal),
+            scale: standard.scale.clone(),
         };
         let requirement = Requirement {
             key: RequirementKey::standard(standard.name.clone()),
@@ -214,7 +214,7 @@ impl Maker<'_> {
             Per::Files(pathspecs) => (Unit::Files, pathspecs),
             Per::Bytes(pathspecs) => (Unit::Bytes, pathspecs),
         };
-        let (pathspecs, entries) = self.select(pathspecs, "per", at, Folders::Entered)?;
+        let (pathspecs, entries) = self.select(pathspecs, "per", at, Folders::Expanded)?;
         Ok(Denominator::Counted { unit, pathspecs, entries })
     }
 
@@ -248,16 +248,4 @@ fn command(command: &config::Command) -> Command {
         config::Command::Shell(text) => Command::Shell(text.clone()),
         config::Command::List(words) => Command::List(words.clone()),
     }
-}
-
-fn direction(direction: Direction) -> crate::standard::Direction {
-    match direction {
-        Direction::Up => crate::standard::Direction::Up,
-        Direction::Down => crate::standard::Direction::Down,
-    }
-}
-
-/// A number of the configuration, whose syntax was checked there.
-fn decimal(number: &config::Number) -> Decimal {
-    number.as_str().parse().unwrap_or_else(|_| Decimal::zero())
 }

@@ -295,25 +295,27 @@ impl<'s, S: Stage> Run<'s, S> {
             return;
         }
         if !self.is_ending() {
-            let keys: Vec<RequirementKey> = ends.iter().map(|end| end.key.clone()).collect();
+            let keys: Vec<RequirementKey> = ends.iter().map(|end| end.key().clone()).collect();
             self.look_at_tree(&keys);
         }
         let mut receipts = Vec::new();
         for end in ends {
             // An end that the run itself brought about, or that came with a changed tree, is no verdict.
             if self.is_ending() {
-                worked.cut_short.push(end.key);
+                worked.cut_short.extend(end.start.serves);
                 continue;
             }
             let (ended, mut obtained) = evaluator.evaluate(&end);
-            match schedule.finished(&end.key, ended) {
+            match schedule.finished(end.key(), ended) {
                 Next::Settled => {
                     for receipt in &obtained {
                         self.stage.tell(evaluator.finished(receipt));
                     }
                     receipts.append(&mut obtained);
                 }
-                Next::Retry => self.stage.tell(What::Retrying { name: end.key.name, tries: end.tries + 1 }),
+                Next::Retry => {
+                    self.stage.tell(What::Retrying { name: end.key().name.clone(), tries: end.start.tries + 1 })
+                }
             }
         }
         worked.receipts.extend(receipts.iter().cloned());

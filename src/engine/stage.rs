@@ -5,9 +5,9 @@
 
 use crate::claim::owner::{Input, Owner, Said};
 use crate::event::What;
-use crate::evidence::RequirementKey;
+use crate::evidence::{Artifact, Reading, RequirementKey};
 use crate::plan::Start;
-use crate::time::Reading;
+use crate::time::{self, Timestamp};
 
 /// A machine with a store, processes, signals and somebody to talk to.
 pub trait Stage {
@@ -15,7 +15,7 @@ pub trait Stage {
     fn drive(&mut self, owner: &mut Owner, input: Input) -> Vec<Said>;
 
     /// What the clocks show.
-    fn now(&self) -> Reading;
+    fn now(&self) -> time::Reading;
 
     /// Tells, and notes in the journal, what happened.
     fn tell(&mut self, what: What);
@@ -74,10 +74,10 @@ pub enum EndingSignal {
 /// How an execution ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExecutionEnd {
-    /// The requirement that stands for it.
-    pub key: RequirementKey,
-    /// Which try it was.
-    pub tries: u32,
+    /// What was started.
+    pub start: Start,
+    /// When it ended.
+    pub at: Timestamp,
     /// How.
     pub how: ExecutionHow,
     /// Milliseconds of awake time that it ran.
@@ -86,19 +86,41 @@ pub struct ExecutionEnd {
     pub log_bytes: u64,
     /// Why its output could not be stored, if so.
     pub output_lost: Option<String>,
+    /// The name of its log's file, where there is one.
+    pub log: Option<String>,
     /// What it printed in metric lines, for each standard that it serves.
-    pub readings: Vec<(RequirementKey, Result<crate::evidence::Reading, String>)>,
+    pub readings: Vec<(RequirementKey, Result<Reading, String>)>,
     /// Files that it declared, kept.
-    pub artifacts: Vec<crate::evidence::Artifact>,
+    pub artifacts: Vec<Artifact>,
+}
+
+impl ExecutionEnd {
+    /// The requirement that stands for it.
+    pub fn key(&self) -> &RequirementKey {
+        // A start serves at least one (`plan::Start`).
+        &self.start.serves[0]
+    }
 }
 
 /// What ended an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecutionHow {
     /// It exited.
-    Exited(i32),
-    /// It died by a signal; its name.
-    Signalled(String),
+    Exited {
+        /// Its status.
+        code: i32,
+        /// The sentence, where it is not 0.
+        why: String,
+    },
+    /// It died by a signal.
+    Signalled {
+        /// Its name.
+        signal: String,
+        /// The sentence.
+        why: String,
+    },
+    /// Nobody saw how it ended; the sentence.
+    Unseen(String),
     /// It could not be started; why, with program and `PATH`.
     NotStarted {
         /// The exit code, where a shell said so.

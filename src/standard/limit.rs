@@ -29,6 +29,14 @@ impl Direction {
         }
     }
 
+    /// Where a value that fails stands: "below the limit".
+    pub fn miss(self) -> &'static str {
+        match self {
+            Self::Up => "below the limit",
+            Self::Down => "above the limit",
+        }
+    }
+
     /// The harder one of two limits.
     pub fn stricter<'a>(self, one: &'a Decimal, two: &'a Decimal) -> &'a Decimal {
         if self.meets(one, two) { one } else { two }
