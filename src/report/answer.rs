@@ -14,8 +14,20 @@ use crate::exit::{Exit, OutcomeWord};
 /// Lines of a failed job's log that are shown.
 pub const TAIL_LINES_MAX: usize = 20;
 
+/// How an answer is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answering {
+    /// How much.
+    pub detail: Detail,
+    /// With colour.
+    pub color: bool,
+    /// How long the run took, in milliseconds, if there was one.
+    pub took_ms: Option<u64>,
+}
+
 /// The answer as it is written to standard output. `tail` gives the last lines of a log, if it can be read.
-pub fn text(document: &RunDocument, detail: Detail, color: bool, tail: &dyn Fn(&str) -> Option<Tail>) -> Vec<u8> {
+pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) -> Option<Tail>) -> Vec<u8> {
+    let Answering { detail, color, took_ms } = answering;
     let mut bytes = Vec::new();
     if detail == Detail::Quiet && document.ok {
         return bytes;
@@ -23,8 +35,10 @@ pub fn text(document: &RunDocument, detail: Detail, color: bool, tail: &dyn Fn(&
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
         failure(&mut bytes, requirement, color, tail);
     }
-    for line in verdict(document) {
-        write_line(&mut bytes, &line, color);
+    for (at, line) in verdict(document).into_iter().enumerate() {
+        let took =
+            took_ms.filter(|_| at == 0).map_or(String::new(), |millis| format!("  in {}", phrase::duration(millis)));
+        write_line(&mut bytes, &line.with(Role::Faint, took), color);
     }
     bytes
 }

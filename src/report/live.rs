@@ -7,7 +7,7 @@
 
 use super::line::{Line, Role};
 use super::phrase;
-use super::story::between;
+use super::story::{WORD_COLUMNS, between};
 use crate::event::{Decision, Event, What};
 use crate::id::Name;
 use crate::os::terminal::Size;
@@ -125,8 +125,11 @@ impl Running {
             Some(expected) => format!("{} of about {}", phrase::roughly(elapsed), phrase::roughly(expected)),
             None => phrase::roughly(elapsed),
         };
-        let line =
-            Line::new().column(Role::Caution, "running", 9).column(Role::Strong, self.name.as_str(), name_columns);
+        let line = Line::new().column(Role::Caution, "running", WORD_COLUMNS).column(
+            Role::Strong,
+            self.name.as_str(),
+            name_columns,
+        );
         let line = line.with(Role::Plain, format!("  {time}"));
         match &self.says {
             Some(says) => line.with(Role::Faint, format!("  {says}")),

@@ -16,6 +16,9 @@ pub mod story;
 pub mod stream;
 pub mod tail;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -24,6 +27,7 @@ use crate::document::{Diagnostic, RunDocument};
 use crate::event::{Event, What};
 use crate::os::terminal::Size;
 use crate::time::Timestamp;
+use answer::Answering;
 use line::Line;
 use live::{Paint, Region, View};
 pub use schema::schemas;
@@ -40,6 +44,8 @@ pub struct Reporter {
     region: Region,
     last_frame: Vec<Line>,
     last_size: Option<Size>,
+    /// How long the run took, once it is over.
+    took_ms: Option<u64>,
 }
 
 impl Reporter {
@@ -47,7 +53,7 @@ impl Reporter {
     pub fn new(settings: Settings, streams: Streams) -> Self {
         let telling = Telling { detail: settings.detail, story: settings.story, name_columns: 0 };
         let (view, region) = (View::default(), Region::default());
-        Self { settings, streams, telling, view, region, last_frame: Vec::new(), last_size: None }
+        Self { settings, streams, telling, view, region, last_frame: Vec::new(), last_size: None, took_ms: None }
     }
 
     /// How things are shown.
@@ -57,8 +63,10 @@ impl Reporter {
 
     /// Tells what happened.
     pub fn event(&mut self, event: &Event) {
-        if let What::Planned { requirements } = &event.what {
-            self.telling.name_columns = story::name_columns(requirements);
+        match &event.what {
+            What::Planned { requirements } => self.telling.name_columns = story::name_columns(requirements),
+            What::Ended { duration_ms, .. } => self.took_ms = Some(*duration_ms),
+            _ => {}
         }
         self.view.apply(event);
         if self.settings.story == Story::Silent {
@@ -105,7 +113,8 @@ impl Reporter {
             self.json(document);
         } else {
             let tail = |path: &str| tail::last_lines(Path::new(path), answer::TAIL_LINES_MAX).ok();
-            let text = answer::text(document, self.settings.detail, self.settings.color_output, &tail);
+            let Settings { detail, color_output: color, .. } = self.settings;
+            let text = answer::text(document, Answering { detail, color, took_ms: self.took_ms }, &tail);
             self.streams.output.write(&text);
         }
     }

@@ -11,7 +11,7 @@ use crate::event::{Decision, Event, PlannedRequirement, What};
 use crate::time::Timestamp;
 
 /// The width of the first column: the longest word that stands there.
-const WORD_COLUMNS: usize = 9;
+pub const WORD_COLUMNS: usize = 10;
 /// Names longer than this push the rest of their line to the right.
 const NAME_COLUMNS_MAX: usize = 24;
 
