@@ -17,6 +17,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::id::{Digest, Name};
@@ -74,7 +76,8 @@ pub struct Gate {
 }
 
 /// Which variables jobs get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Environment {
     /// Those of the run.
     Inherit,

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{self, Config, Environment, Influences, Measure, Pathspec, Per, Position, Source};
+use crate::config::{self, Config, Influences, Measure, Pathspec, Per, Position, Source};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{
-    self, Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Platform, SubjectInput,
-    ToolchainAnswer, Unit,
+    self, Definition, Denominator, InputEntry, Inputs, Platform, SubjectInput, ToolchainAnswer, Unit,
 };
 use crate::evidence::{Demand, RequirementKey};
 use crate::git::tree::{Folders, Trees};
@@ -113,7 +112,7 @@ struct Maker<'m> {
 
 impl Maker<'_> {
     fn job(&self, job: &config::Job, scope: Scope<'_>, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
-        let source = subject::Source::Run(command(&job.run));
+        let source = subject::Source::Run(job.run.clone());
         let input = self.input(source, None, &job.influences, job.at, known)?;
         let requirement = Requirement {
             key: RequirementKey::job(job.name.clone()),
@@ -134,13 +133,13 @@ impl Maker<'_> {
 
     fn standard(&self, standard: &config::Standard, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
         let (source, from) = match &standard.source {
-            Source::Run(run) => (subject::Source::Run(command(run)), None),
+            Source::Run(run) => (subject::Source::Run(run.clone()), None),
             Source::From { job, artifact, extract } => {
                 let source = subject::Source::From {
                     job: job.clone(),
                     subject: known.get(job).copied().unwrap_or(NO_SUBJECT),
                     artifact: artifact.clone(),
-                    extract: extract.as_ref().map(command),
+                    extract: extract.clone(),
                 };
                 (source, Some(job.clone()))
             }
@@ -197,10 +196,7 @@ impl Maker<'_> {
             tree: self.tree,
             inputs,
             needs: needs.collect(),
-            environment_mode: match self.config.gate.environment {
-                Environment::Inherit => EnvironmentMode::Inherit,
-                Environment::Strict => EnvironmentMode::Strict,
-            },
+            environment_mode: self.config.gate.environment,
             environment: environment.collect(),
             toolchain: toolchain.collect(),
             platform: Platform::current(),
@@ -225,7 +221,7 @@ impl Maker<'_> {
         key: &str,
         at: Position,
         folders: Folders,
-    ) -> Result<(Vec<String>, Vec<InputEntry>), Unplanned> {
+    ) -> Result<(Vec<Pathspec>, Vec<InputEntry>), Unplanned> {
         let texts: Vec<String> = pathspecs.iter().map(|it| it.as_str().to_owned()).collect();
         let selected = self.trees.select(self.tree, &Pathspecs::parse(&texts)?, folders)?;
         if let Some(unmatched) = selected.unmatched.first() {
@@ -236,16 +232,9 @@ impl Maker<'_> {
             return Err(Refusal::new(diagnostic).into());
         }
         let entry = |it: crate::git::tree::InputEntry| InputEntry { path: it.path.into(), mode: it.mode, id: it.id };
-        Ok((texts, selected.entries.into_iter().map(entry).collect()))
+        Ok((pathspecs.to_vec(), selected.entries.into_iter().map(entry).collect()))
     }
 }
 
 /// Stands where a job that is not there would; parsing has made sure that none is missing.
 const NO_SUBJECT: Subject = Subject(crate::id::Digest([0; 32]));
-
-fn command(command: &config::Command) -> Command {
-    match command {
-        config::Command::Shell(text) => Command::Shell(text.clone()),
-        config::Command::List(words) => Command::List(words.clone()),
-    }
-}

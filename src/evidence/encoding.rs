@@ -8,9 +8,10 @@
 use sha2::{Digest as _, Sha256};
 
 use super::subject::{
-    Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Measure, SCHEME, Salt, Source, SubjectInput,
-    ToolchainAnswer, ToolchainEnd, Unit,
+    Definition, Denominator, InputEntry, Inputs, Measure, SCHEME, Salt, Source, SubjectInput, ToolchainAnswer,
+    ToolchainEnd, Unit,
 };
+use crate::config::{Command, Environment};
 use crate::id::Digest;
 
 /// The digest of everything that decides a verdict.
@@ -144,8 +145,8 @@ fn put_surroundings<S: Sink>(out: &mut Encoder<S>, input: &SubjectInput) {
     out.count(needs.len());
     needs.into_iter().for_each(|need| out.bytes(&need.0.0));
     out.tag(match input.environment_mode {
-        EnvironmentMode::Inherit => 0,
-        EnvironmentMode::Strict => 1,
+        Environment::Inherit => 0,
+        Environment::Strict => 1,
     });
     out.count(input.environment.len());
     for (name, value) in &input.environment {
@@ -216,7 +217,7 @@ fn put_denominator<S: Sink>(out: &mut Encoder<S>, per: &Denominator) {
             });
             let pathspecs = sorted(pathspecs);
             out.count(pathspecs.len());
-            pathspecs.into_iter().for_each(|pathspec| out.bytes(pathspec.as_bytes()));
+            pathspecs.into_iter().for_each(|pathspec| out.bytes(pathspec.as_str().as_bytes()));
         }
     }
 }

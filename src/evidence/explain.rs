@@ -17,7 +17,7 @@ pub enum Difference {
     Scheme,
     /// What is executed.
     Command,
-    /// The command is the same; extraction, metric, `per` or `scale` is not.
+    /// The command looks the same; its end beyond what is kept, extraction, metric, `per` or `scale` is not.
     Measure,
     /// These selected paths, sorted.
     Paths(Vec<String>),
@@ -76,7 +76,7 @@ impl fmt::Display for Difference {
         match self {
             Self::Scheme => f.write_str("another version of git-discern computed it"),
             Self::Command => f.write_str("the command changed"),
-            Self::Measure => f.write_str("how its number is taken changed"),
+            Self::Measure => f.write_str("how it is executed or read changed"),
             Self::Paths(paths) => write!(f, "{} changed", PathList(paths)),
             Self::Selection => f.write_str("what its inputs select changed"),
             Self::Counted(paths) if paths.is_empty() => f.write_str("the files that it is divided by changed"),

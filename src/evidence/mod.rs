@@ -21,6 +21,6 @@ pub use receipt::{
     newest,
 };
 pub use subject::{
-    Command, Definition, Denominator, EnvironmentMode, InputEntry, Inputs, Measure, Platform, Salt, Source,
-    SubjectInput, SubjectParts, ToolchainAnswer, ToolchainEnd, Unit,
+    Definition, Denominator, InputEntry, Inputs, Measure, Platform, Salt, Source, SubjectInput, SubjectParts,
+    ToolchainAnswer, ToolchainEnd, Unit,
 };

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::encoding;
+use crate::config::{self, Command, Environment, Pathspec, Per};
 use crate::id::{Digest, Name, ObjectId, Subject, TreeId};
 
 /// The version of the encoding under [`Subject`]. A subject of another scheme never equals one of ours.
@@ -22,25 +23,6 @@ pub const COMMAND_BYTES_MAX: usize = 1024;
 /// The longest beginning of a toolchain command's answer that a receipt keeps, in bytes.
 pub const SAYS_BYTES_MAX: usize = 256;
 
-/// A command as the configuration writes it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Command {
-    /// A string, given to `sh -c`.
-    Shell(String),
-    /// A list, executed as it is: the program, then its arguments.
-    List(Vec<String>),
-}
-
-impl fmt::Display for Command {
-    /// A shell string as it is; a list in brackets, so that `["a b"]` and `["a", "b"]` look different.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shell(text) => f.write_str(text),
-            Self::List(words) => f.debug_list().entries(words).finish(),
-        }
-    }
-}
-
 /// What is executed, and how its output becomes a verdict or a reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
@@ -48,6 +30,46 @@ pub struct Definition {
     pub source: Source,
     /// How a number is taken from it; `None` for a job.
     pub measure: Option<Measure>,
+}
+
+impl Definition {
+    /// What a job executes.
+    pub fn of_job(job: &config::Job) -> Self {
+        Self { source: Source::Run(job.run.clone()), measure: None }
+    }
+
+    /// What a standard executes and reads. `from_subject` is the subject of the job whose output it measures (nothing is
+    /// defined without it); `counted` are the entries that its `per` selects.
+    pub fn of_standard(
+        standard: &config::Standard,
+        from_subject: Option<Subject>,
+        counted: Vec<InputEntry>,
+    ) -> Option<Self> {
+        let source = match &standard.source {
+            config::Source::Run(command) => Source::Run(command.clone()),
+            config::Source::From { job, artifact, extract } => Source::From {
+                job: job.clone(),
+                subject: from_subject?,
+                artifact: artifact.clone(),
+                extract: extract.clone(),
+            },
+        };
+        let per = standard.per.as_ref().map(|per| Denominator::of(per, counted));
+        let scale = standard.scale.as_ref().map(ToString::to_string);
+        Some(Self { source, measure: Some(Measure { metric: standard.metric.clone(), per, scale }) })
+    }
+}
+
+impl Denominator {
+    fn of(per: &Per, entries: Vec<InputEntry>) -> Self {
+        let counted = |unit, pathspecs: &[Pathspec]| Self::Counted { unit, pathspecs: pathspecs.to_vec(), entries };
+        match per {
+            Per::Lines(pathspecs) => counted(Unit::Lines, pathspecs),
+            Per::Files(pathspecs) => counted(Unit::Files, pathspecs),
+            Per::Bytes(pathspecs) => counted(Unit::Bytes, pathspecs),
+            Per::Metric(name) => Self::Metric(name.clone()),
+        }
+    }
 }
 
 /// Where the output comes from.
@@ -87,7 +109,7 @@ pub enum Denominator {
         /// What is counted.
         unit: Unit,
         /// As declared.
-        pathspecs: Vec<String>,
+        pathspecs: Vec<Pathspec>,
         /// What they select: the count depends on it whatever the standard's `inputs` are.
         entries: Vec<InputEntry>,
     },
@@ -125,20 +147,10 @@ pub enum Inputs {
     /// The declared pathspecs, and what they select. Only what they select is in the subject.
     Selected {
         /// As declared.
-        pathspecs: Vec<String>,
+        pathspecs: Vec<Pathspec>,
         /// What they select.
         entries: Vec<InputEntry>,
     },
-}
-
-/// Which variables the job sees besides the declared ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EnvironmentMode {
-    /// All of the caller's.
-    Inherit,
-    /// A short fixed list.
-    Strict,
 }
 
 /// One toolchain command and its whole answer.
@@ -191,7 +203,7 @@ pub struct SubjectInput {
     /// The subjects of everything in its `needs`.
     pub needs: BTreeMap<Name, Subject>,
     /// Which other variables the command sees.
-    pub environment_mode: EnvironmentMode,
+    pub environment_mode: Environment,
     /// The declared variables; `None` where unset, which is not the same as empty.
     pub environment: BTreeMap<String, Option<Vec<u8>>>,
     /// The declared toolchain commands and what they answered.
@@ -220,7 +232,7 @@ impl SubjectInput {
     pub fn parts(&self, salt: Salt) -> SubjectParts {
         let (inputs, inputs_digest) = match &self.inputs {
             Inputs::WholeTree => (Vec::new(), None),
-            Inputs::Selected { pathspecs, entries } => (pathspecs.clone(), Some(encoding::entries(entries))),
+            Inputs::Selected { pathspecs, entries } => (texts(pathspecs), Some(encoding::entries(entries))),
         };
         let from = match &self.definition.source {
             Source::Run(_) => None,
@@ -248,7 +260,7 @@ impl SubjectInput {
         match self.definition.measure.as_ref()?.per.as_ref()? {
             Denominator::Metric(_) => None,
             Denominator::Counted { pathspecs, entries, .. } => {
-                Some(PerPart { pathspecs: pathspecs.clone(), digest: encoding::entries(entries) })
+                Some(PerPart { pathspecs: texts(pathspecs), digest: encoding::entries(entries) })
             }
         }
     }
@@ -303,7 +315,7 @@ pub struct SubjectParts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<(Name, Subject)>,
     /// Which other variables the command saw.
-    pub environment_mode: EnvironmentMode,
+    pub environment_mode: Environment,
     /// Declared variables: name, and a digest of the salt, the name and the value; `None` where unset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<(String, Option<Digest>)>,
@@ -352,6 +364,10 @@ impl From<&ToolchainAnswer> for ToolchainPart {
             digest: encoding::answer(answer),
         }
     }
+}
+
+fn texts(pathspecs: &[Pathspec]) -> Vec<String> {
+    pathspecs.iter().map(|pathspec| pathspec.as_str().to_owned()).collect()
 }
 
 /// The longest beginning of `text` that has at most `bytes` bytes and ends at a character's end.

@@ -1,34 +1,14 @@
-//! Jobs of trunk that a candidate lacks or redefines (issue: "never reuse a verdict wrongly").
+//! Jobs of trunk that a candidate lacks or redefines.
 //!
-//! Timeouts, retries and order are a candidate's own business; what is executed, on what, and what else decides the verdict
-//! or its reuse are not.
+//! Timeouts, retries, order and kept artifacts are a candidate's own business; what is executed, on what, and what else
+//! decides the verdict or its reuse are not.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::evidence::Command;
+use crate::config::Job;
 use crate::id::Name;
-
-/// What decides a job's verdict, as a configuration writes it, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobTerms {
-    /// Its name.
-    pub name: Name,
-    /// The command.
-    pub run: Command,
-    /// What it needs.
-    pub needs: Vec<Name>,
-    /// Its declared inputs; empty: the whole tree.
-    pub inputs: Vec<String>,
-    /// Its declared variables.
-    pub env: Vec<String>,
-    /// Its declared toolchain commands.
-    pub toolchain: Vec<String>,
-    /// The tracked files that it may rewrite.
-    pub touches: Vec<String>,
-    /// Where it is written: `discern.toml:7`.
-    pub at: String,
-}
+use crate::standard::Written;
 
 /// One job of trunk that a candidate lacks or redefines. Its `Display` is a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +31,8 @@ pub enum Departure {
         /// Where trunk writes it.
         trunk_at: String,
     },
+    /// Trunk's jobs run with `[gate] environment = "strict"`, the candidate's do not.
+    LaxEnvironment,
 }
 
 impl fmt::Display for Departure {
@@ -61,31 +43,47 @@ impl fmt::Display for Departure {
                 let keys = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
                 write!(f, "job `{name}` ({at}) differs from trunk's ({trunk_at}) in {keys}")
             }
+            Self::LaxEnvironment => f.write_str("`[gate] environment` is `inherit`, trunk's is `strict`"),
         }
     }
 }
 
 /// How a candidate's jobs depart from trunk's, in trunk's order.
-pub fn departures(own: &[JobTerms], trunk: &[JobTerms]) -> Vec<Departure> {
-    trunk.iter().filter_map(|trunk| depart(own.iter().find(|job| job.name == trunk.name), trunk)).collect()
+pub fn departures(own: Written<'_>, trunk: Written<'_>) -> Vec<Departure> {
+    use crate::config::Environment::{Inherit, Strict};
+    let lax = own.config.gate.environment == Inherit && trunk.config.gate.environment == Strict;
+    let jobs = trunk.config.jobs.iter().filter_map(|theirs| {
+        let ours = own.config.jobs.iter().find(|job| job.name == theirs.name);
+        let (name, trunk_at) = (theirs.name.clone(), trunk.line(theirs.at));
+        let Some(ours) = ours else { return Some(Departure::Lacks { name, trunk_at }) };
+        let keys = differing_keys(ours, theirs);
+        (!keys.is_empty()).then(|| Departure::Redefines { name, keys, at: own.line(ours.at), trunk_at })
+    });
+    jobs.chain(lax.then_some(Departure::LaxEnvironment)).collect()
 }
 
-fn depart(own: Option<&JobTerms>, trunk: &JobTerms) -> Option<Departure> {
-    let (name, trunk_at) = (trunk.name.clone(), trunk.at.clone());
-    let Some(own) = own else { return Some(Departure::Lacks { name, trunk_at }) };
-    let differing = [
-        ("run", own.run != trunk.run),
-        ("needs", !same_set(&own.needs, &trunk.needs)),
-        ("inputs", !same_set(&own.inputs, &trunk.inputs)),
-        ("env", !same_set(&own.env, &trunk.env)),
-        ("toolchain", !same_set(&own.toolchain, &trunk.toolchain)),
-        ("touches", !same_set(&own.touches, &trunk.touches)),
+fn differing_keys(own: &Job, trunk: &Job) -> Vec<&'static str> {
+    let (one, two) = (&own.influences, &trunk.influences);
+    let same_inputs = match (&one.inputs, &two.inputs) {
+        (Some(one), Some(two)) => same_set(one, two),
+        (one, two) => one.is_none() && two.is_none(),
+    };
+    let same = [
+        ("run", own.run == trunk.run),
+        ("needs", same_set(&one.needs, &two.needs)),
+        ("inputs", same_inputs),
+        ("env", same_set(&one.env, &two.env)),
+        ("toolchain", same_set(&one.toolchain, &two.toolchain)),
+        ("touches", same_set(&own.touches, &trunk.touches)),
     ];
-    let keys: Vec<_> = differing.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect();
-    (!keys.is_empty()).then(|| Departure::Redefines { name, keys, at: own.at.clone(), trunk_at })
+    same.into_iter().filter_map(|(key, same)| (!same).then_some(key)).collect()
 }
 
 /// Whether two lists have the same members; order and repetition mean nothing.
-pub(crate) fn same_set<T: Ord>(one: &[T], two: &[T]) -> bool {
+fn same_set<T: Ord>(one: &[T], two: &[T]) -> bool {
     one.iter().collect::<BTreeSet<_>>() == two.iter().collect()
 }
+
+#[cfg(test)]
+#[path = "departure_tests.rs"]
+mod tests;

@@ -21,7 +21,7 @@ use crate::standard::{Judgement, Limit};
 pub mod departure;
 pub mod schedule;
 
-pub use departure::{Departure, JobTerms, departures};
+pub use departure::{Departure, departures};
 pub use schedule::{AfterFailure, Ended, Next, Schedule, Start};
 
 /// One thing that must hold, as the configuration demands it.

@@ -72,18 +72,15 @@ impl FromStr for Decimal {
 }
 
 impl Decimal {
-    /// A number as TOML writes it, where `_` may stand between digits. The text is kept with them.
+    /// A number as TOML writes it, where `_` may stand between digits. The text is kept as it is.
     pub fn from_toml(literal: &str) -> Result<Self, NotADecimal> {
-        let between_digits = |at: usize| {
-            let bytes = literal.as_bytes();
-            let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
-            digit(at.checked_sub(1)) && digit(at.checked_add(1))
-        };
-        if !literal.match_indices('_').all(|(at, _)| between_digits(at)) {
+        let bytes = literal.as_bytes();
+        let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        let between_digits = |(at, _): (usize, &str)| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+        if !literal.match_indices('_').all(between_digits) {
             return Err(NotADecimal::Malformed);
         }
-        let number = Number::parse(&literal.replace('_', ""))?;
-        Ok(Self { text: literal.to_owned(), number })
+        Ok(Self { text: literal.to_owned(), number: Number::parse(&literal.replace('_', ""))? })
     }
 
     /// The text that it was read from.
@@ -194,9 +191,7 @@ impl Number {
         let digits = whole.bytes().chain(fraction.bytes()).map(|byte| byte - b'0').collect();
         // `fraction` is at most TEXT_BYTES_MAX long and the exponent was capped, so this can't overflow.
         let number = Self::new(negative, digits, exponent - fraction.len() as i32);
-        let leading_power = number.exponent + number.digits.len() as i32 - 1;
-        let within = -EXPONENT_MAX..=EXPONENT_MAX;
-        if number.digits.len() > DIGITS_MAX || !within.contains(&number.exponent) || !within.contains(&leading_power) {
+        if number.digits.len() > DIGITS_MAX || exponent.abs() > EXPONENT_MAX {
             return Err(NotADecimal::TooLarge);
         }
         Ok(number)

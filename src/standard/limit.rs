@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decimal::{Decimal, NotADecimal};
 use super::rate;
+use crate::config;
 use crate::evidence::Reading;
 
 /// Which way is better.
@@ -76,6 +77,11 @@ pub struct Judgement {
 }
 
 impl Limit {
+    /// The limit of a standard; `trunk` is the same standard's at the merge base.
+    pub fn of(own: &config::Standard, trunk: Option<&Decimal>) -> Self {
+        Self { direction: own.direction, own: own.limit.clone(), trunk: trunk.cloned(), scale: own.scale.clone() }
+    }
+
     /// The limit that counts.
     pub fn effective(&self) -> &Decimal {
         self.trunk.as_ref().map_or(&self.own, |trunk| self.direction.stricter(&self.own, trunk))

@@ -6,7 +6,12 @@
 
 pub mod decimal;
 pub mod limit;
+pub mod metric;
+pub mod pin;
+pub mod ratchet;
 pub mod rate;
 
 pub use decimal::{Decimal, NotADecimal, Rounding};
 pub use limit::{Direction, Judgement, Limit};
+pub use metric::{Metrics, NoMetric, Scanner};
+pub use ratchet::{Looser, TipIsTighter, Written};
