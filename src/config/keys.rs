@@ -1,7 +1,5 @@
 //! Every key of `discern.toml`, once: the parser, its suggestions, the reference and the JSON Schema come from this table.
 
-use serde_json::{Map, Value, json};
-
 /// A table of `discern.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
@@ -29,7 +27,7 @@ impl Table {
     }
 
     /// How it is written.
-    fn heading(self) -> &'static str {
+    pub(super) fn heading(self) -> &'static str {
         match self {
             Self::Gate => "[gate]",
             Self::Job => "[jobs.NAME]",
@@ -39,11 +37,11 @@ impl Table {
         }
     }
 
-    fn is_named(self) -> bool {
+    pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Job | Self::Standard)
     }
 
-    fn meaning(self) -> &'static str {
+    pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Gate => "How runs behave.",
             Self::Job => "One check: a command that exits with 0 when the commit is good.",
@@ -110,25 +108,6 @@ impl Kind {
             Self::Decimal => "a decimal number".into(),
             Self::Choice(words) => words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(" or "),
             Self::Per => "a table with one of `lines`, `files`, `bytes` or `metric`".into(),
-        }
-    }
-
-    fn schema(self) -> Value {
-        let strings = json!({ "type": "array", "items": { "type": "string", "minLength": 1 } });
-        match self {
-            Self::Text | Self::Job | Self::Metric | Self::Path => json!({ "type": "string", "minLength": 1 }),
-            Self::Command => json!({ "anyOf": [{ "type": "string", "minLength": 1 }, strings] }),
-            Self::Jobs | Self::Pathspecs | Self::Paths | Self::Variables | Self::Commands | Self::Refs => strings,
-            Self::Whole { min, max, .. } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-            Self::Decimal => json!({ "type": "number" }),
-            Self::Choice(words) => json!({ "enum": words }),
-            Self::Per => json!({
-                "type": "object",
-                "minProperties": 1,
-                "maxProperties": 1,
-                "additionalProperties": false,
-                "properties": properties(Table::Per),
-            }),
         }
     }
 }
@@ -409,107 +388,4 @@ pub(crate) fn find(table: Table, name: &str) -> Option<&'static Key> {
 /// The keys of `table`.
 pub(crate) fn of(table: Table) -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |key| key.table == table)
-}
-
-/// The configuration reference, Markdown: `docs/configuration.md` is this text.
-pub fn reference() -> String {
-    let mut page = String::from(INTRODUCTION);
-    for table in [Table::Gate, Table::Job, Table::Standard, Table::Per, Table::Push] {
-        page.push_str(&format!("\n## `{}`\n\n{}\n", table.heading(), table.meaning()));
-        page.push_str("\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n");
-        for key in of(table) {
-            let Key { name, default, meaning, .. } = key;
-            page.push_str(&format!("| `{name}` | {} | {default} | {meaning} |\n", key.kind.words()));
-        }
-    }
-    page.push_str(EXAMPLE);
-    page
-}
-
-const INTRODUCTION: &str = "\
-# Configuration: `discern.toml`
-
-<!-- Generated from src/config/keys.rs; a test compares. -->
-
-The file lies at the top of the repository and is committed: the configuration that counts for a commit is the one in that
-commit. Only `git discern run` reads the worktree's. It is TOML, at most 1 MiB, and needs at least one job or standard. An
-unknown key, a value out of range, a job that is needed and not there, a cycle: each is refused with its line before
-anything runs.
-
-Names of jobs and standards have letters, digits, `.`, `_` and `-`, at most 64, the first one a letter or a digit. No two
-names are the same, also without regard to case.
-
-Pathspecs are git's, over the committed tree and seen from the top: `src`, `*.rs`, `src/**`, `:(glob)src/*.rs`,
-`:(icase)readme*`, `:(exclude)docs`, `:!docs`. `:(attr:…)` is refused, because attributes are read from more than the
-commit. A pathspec that matches nothing in the commit is refused when a run is planned.
-";
-
-const EXAMPLE: &str = r#"
-## An example
-
-```toml
-[gate]
-trunk = "main"
-timeout = 1800
-
-[jobs.build]
-run = "cargo build --all-targets"
-toolchain = ["rustc --version"]
-
-[jobs.lint]
-run = "cargo clippy --all-targets -- -D warnings"
-needs = ["build"]
-env = ["RUSTFLAGS"]
-toolchain = ["rustc --version", "cargo clippy --version"]
-
-[standards.todo]
-direction = "down"
-limit = 12
-run = "echo DISCERN_METRIC todo $(git grep -c TODO -- src | wc -l)"
-
-[push]
-require = ["refs/heads/main", "refs/heads/release/*"]
-```
-"#;
-
-/// The JSON Schema of `discern.toml`, for editors that know TOML schemas.
-pub fn schema() -> Value {
-    let properties = Table::ALL.map(|table| {
-        let object = table_schema(table);
-        let value = match table.is_named() {
-            true => json!({ "type": "object", "propertyNames": { "pattern": NAME_PATTERN }, "additionalProperties": object }),
-            false => object,
-        };
-        (table.top().to_owned(), value)
-    });
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "discern.toml",
-        "type": "object",
-        "additionalProperties": false,
-        "anyOf": [{ "required": ["jobs"] }, { "required": ["standards"] }],
-        "properties": Map::from_iter(properties),
-    })
-}
-
-const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
-
-fn properties(table: Table) -> Value {
-    let properties = of(table).map(|key| {
-        let mut value = key.kind.schema();
-        value["description"] = key.meaning.into();
-        (key.name.to_owned(), value)
-    });
-    Map::from_iter(properties).into()
-}
-
-fn table_schema(table: Table) -> Value {
-    let required: Vec<&str> = of(table).filter(|key| key.default == "required").map(|key| key.name).collect();
-    json!({
-        "type": "object",
-        "description": table.meaning(),
-        "additionalProperties": false,
-        "required": required,
-        "properties": properties(table),
-    })
 }

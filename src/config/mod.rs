@@ -4,11 +4,13 @@
 //! numbers in range, no cycle. Otherwise it answers with *all* problems, each pointing at its text. It never reads a file, an
 //! environment or a clock; whose bytes they are (the candidate's, trunk's, the worktree's) is the caller's business.
 
+pub mod detect;
 mod graph;
 mod keys;
 mod pathspec;
 mod problem;
 mod read;
+mod reference;
 mod references;
 mod requirement;
 mod sections;
@@ -23,9 +25,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::id::{Digest, Name};
 use crate::standard::{Decimal, Direction};
-pub use keys::{reference, schema};
 pub use pathspec::Pathspec;
 pub use problem::{Colour, Invalid, Position, Problem};
+pub use reference::{reference, schema};
 
 /// The file's name, at the top of the worktree.
 pub const FILE: &str = "discern.toml";
