@@ -21,6 +21,8 @@ pub struct Violation {
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
     last: Option<Record>,
+    /// The ref was removed since: the next record need not know the sequence numbers before it.
+    removed: bool,
     nonces: HashSet<Nonce>,
     tokens: HashSet<Token>,
 }
@@ -37,7 +39,7 @@ impl Watch {
             Some(last) if last.attempt.id == next.attempt.id => follows(last, next).map_err(wrong)?,
             last => {
                 if let Some(last) = last {
-                    supersedes(last, next).map_err(wrong)?;
+                    supersedes(last, next, self.removed).map_err(wrong)?;
                 }
                 begins(next).map_err(wrong)?;
                 if next.state.claim().is_some_and(|claim| !self.tokens.insert(claim.token)) {
@@ -46,6 +48,7 @@ impl Watch {
             }
         }
         self.last = Some(next.clone());
+        self.removed = false;
         Ok(())
     }
 
@@ -55,7 +58,10 @@ impl Watch {
             Some(last) if !last.is_finished() => {
                 Err(Violation { attempt: last.attempt.id, sequence: last.sequence, what: "it was removed unfinished" })
             }
-            _ => Ok(()),
+            _ => {
+                self.removed = true;
+                Ok(())
+            }
         }
     }
 }
@@ -90,14 +96,14 @@ fn begins(next: &Record) -> Result<(), &'static str> {
 }
 
 /// What a new attempt's first record must be over the one before it.
-fn supersedes(last: &Record, next: &Record) -> Result<(), &'static str> {
+fn supersedes(last: &Record, next: &Record, removed: bool) -> Result<(), &'static str> {
     if !last.is_finished() {
         return Err("an unfinished attempt was replaced");
     }
     if next.attempt.generation <= last.attempt.generation {
         return Err("the generation did not go up");
     }
-    if next.sequence <= last.sequence {
+    if next.sequence <= last.sequence && !removed {
         return Err("the sequence did not go up");
     }
     Ok(())
@@ -126,8 +132,13 @@ fn follows(last: &Record, next: &Record) -> Result<(), &'static str> {
     {
         return Err("the token changed within an attempt");
     }
-    if last.state.kind() != StateKind::Planning && last.requirements != next.requirements {
+    let binds = (last.state.kind(), next.state.kind()) == (StateKind::Planning, StateKind::Claimed);
+    if !binds && last.requirements != next.requirements {
         return Err("what was bound changed");
+    }
+    let retired = next.state.finish().is_some_and(|finish| matches!(finish.by, EndedBy::Run { .. }));
+    if retired && last.receipts != next.receipts {
+        return Err("a retirement changed what was published");
     }
     if !next.receipts.starts_with(&last.receipts) && !published_again_shorter(last, next) {
         return Err("a published receipt was lost");

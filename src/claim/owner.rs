@@ -2,9 +2,9 @@
 //!
 //! The same `step` runs in the real loop, in the exhaustive model and in the simulation. It holds no second memory of "I own
 //! it": before each write the record is read, and the one ownership test (C5) decides what happens next. What an owner wants is
-//! a set of wishes (bind, publish, renew, check, settle); whenever no request is under way and something is wished for, it
-//! asks for the record, and the answer decides. At most one request is under way, so a renewal can never be in flight when
-//! the owner settles (C16).
+//! a set of wishes (bind, publish, check, settle), and a renewal when it is due. Whenever no request is under way and
+//! something is wanted, it asks for the record, and the answer decides. At most one request is under way, so a renewal can
+//! never be in flight when the owner settles (C16).
 //!
 //! Only a record that was read successfully and was finished by another, or names another token, ends the run (C6, C17). A
 //! busy lock, a lost comparison, a missing or an unreadable record prove nothing (C7): a renewal waits for its next
@@ -241,13 +241,12 @@ struct Wishes {
     bind: Option<Vec<Bound>>,
     check: bool,
     publish: Vec<Receipt>,
-    renew: bool,
     settle: Option<Settlement>,
 }
 
 impl Wishes {
     fn any(&self) -> bool {
-        self.bind.is_some() || self.check || !self.publish.is_empty() || self.renew || self.settle.is_some()
+        self.bind.is_some() || self.check || !self.publish.is_empty() || self.settle.is_some()
     }
 }
 
@@ -304,17 +303,16 @@ impl Owner {
         self.phase == Phase::Over
     }
 
-    /// When it wants an [`Input::Tick`], on the monotonic clock; nothing before it reserves and once it is over.
+    /// When it wants an [`Input::Tick`], on the monotonic clock; nothing before it reserves, while an answer is due, and once
+    /// it is over.
     pub fn wakes_at_ms(&self) -> Option<u64> {
-        let idle = self.under_way.is_none();
-        let retry = |wanted: bool| (idle && wanted).then_some(self.retry_at_ms);
         match self.phase {
             Phase::New | Phase::Over => None,
-            Phase::Reserving => retry(true),
-            Phase::Holding => {
-                let renewal = (!self.wishes.renew).then_some(self.next_renewal_ms);
-                [renewal, retry(self.wishes.any())].into_iter().flatten().min()
-            }
+            // The answer wakes it.
+            _ if self.under_way.is_some() => None,
+            Phase::Reserving => Some(self.retry_at_ms),
+            Phase::Holding if self.wishes.any() => Some(self.retry_at_ms.min(self.next_renewal_ms)),
+            Phase::Holding => Some(self.next_renewal_ms),
         }
     }
 
@@ -322,8 +320,6 @@ impl Owner {
     pub fn step(&mut self, input: Input, pen: Pen) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.phase != Phase::Over {
-            // Whatever woke the loop after a stall, the overdue renewal comes first (C15).
-            self.wishes.renew |= pen.now.monotonic_ms >= self.next_renewal_ms;
             self.take(input, pen, &mut effects);
             self.ask(pen, &mut effects);
         }
@@ -377,13 +373,18 @@ impl Owner {
             return;
         }
         let may_retry = pen.now.monotonic_ms >= self.retry_at_ms;
+        let now = self.wishes.check || self.renewal_is_due(pen) || self.wishes.any() && may_retry;
         let (request, effect) = match self.phase {
             Phase::Reserving if may_retry => (Request::Survey, Effect::Survey),
-            Phase::Holding if self.wishes.check || self.wishes.any() && may_retry => (Request::Read, Effect::Read),
+            Phase::Holding if now => (Request::Read, Effect::Read),
             _ => return,
         };
         self.under_way = Some(request);
         effects.push(effect);
+    }
+
+    fn renewal_is_due(&self, pen: Pen) -> bool {
+        pen.now.monotonic_ms >= self.next_renewal_ms
     }
 
     fn surveyed(&mut self, seen: Seen, history: History, pen: Pen, effects: &mut Vec<Effect>) {
@@ -466,9 +467,8 @@ impl Owner {
         self.fulfil(record, effects);
         // A settlement stops renewal (C16); an overdue renewal comes before everything else (C15).
         if let Some(settlement) = self.wishes.settle.clone() {
-            self.wishes.renew = false;
             self.try_settle(id, record, settlement, pen, effects);
-        } else if std::mem::take(&mut self.wishes.renew) {
+        } else if self.renewal_is_due(pen) {
             match transition::renew(record, &self.fence, pen) {
                 Ok(next) => self.swap(Change::Renew, Some(id), next, pen, effects),
                 Err(refusal) => self.nothing_proven(Change::Renew.doing(), refusal.to_string(), pen, effects),
@@ -585,7 +585,6 @@ impl Owner {
             // It has not happened: read again and decide again.
             Written::Stale if self.stale_in_a_row < STALE_IN_A_ROW_MAX => {
                 self.stale_in_a_row += 1;
-                self.wishes.renew |= change == Change::Renew;
             }
             Written::Stale => self.nothing_proven(change.doing(), "others keep writing it".to_owned(), pen, effects),
             Written::Unknown(problem) => {
@@ -649,8 +648,7 @@ impl Owner {
         if std::mem::take(&mut self.wishes.check) {
             effects.push(Effect::Say(Said::MayStart));
         }
-        self.wishes.renew = false;
-        if now_ms >= self.next_renewal_ms {
+        if self.renewal_is_due(pen) {
             self.next_renewal_ms = lease::next_renewal_ms(now_ms);
         }
         let somebody_waits =

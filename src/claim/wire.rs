@@ -98,6 +98,7 @@ struct JournalV2 {
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "it lives for one conversion")]
 enum StateV2 {
     Planning {
         claim: ClaimV2,
@@ -162,6 +163,7 @@ struct ExecutorV1 {
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "it lives for one conversion")]
 enum StateV1 {
     Planning {
         claim: ClaimV2,
