@@ -239,6 +239,31 @@ impl Diagnostic {
     }
 }
 
+/// The answer of `init`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InitDocument {
+    /// `discern/init/1`.
+    pub schema: String,
+    /// Whether `exit` is 0.
+    pub ok: bool,
+    /// The word for it.
+    pub outcome: OutcomeWord,
+    /// The exit status.
+    pub exit: u8,
+    /// The file that was written.
+    pub path: String,
+    /// The names of the jobs in it. None: it demands nothing yet, and `done` refuses it.
+    pub jobs: Vec<String>,
+    /// What was taken for granted, a sentence for each job.
+    pub guessed: Vec<String>,
+    /// What was left out, with the reason.
+    pub left_out: Vec<String>,
+    /// What to look at, most important first.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Commands that come next.
+    pub hints: Vec<String>,
+}
+
 /// Why a command ends without an answer of its own: what a person or the machine can mend, with the exit status.
 ///
 /// Any layer may return it where it knows the sentence and the remedy; `command` turns it into the document and the text.

@@ -3,6 +3,7 @@
 mod claim;
 mod command_line;
 mod configuration;
+mod init;
 mod layout;
 #[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;

@@ -2,7 +2,7 @@
 //!
 //! [`main`] parses, dispatches, and turns whatever comes back into an exit status and a sentence. A command answers through
 //! its [`Reporter`]; what it can't answer it returns as an error: a [`Refusal`] where somebody knew the sentence and the
-//! remedy, a [`StoreError`] (exit 5), anything else is a fault of ours (exit 70). With `--json` each of these is a document.
+//! remedy, a [`GitError`] ([`here`]), a [`StoreError`] (exit 5), anything else is a fault of ours (exit 70). With `--json` each of these is a document.
 
 pub mod arguments;
 pub mod completions;
@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod done;
 pub mod explain;
 pub mod gc;
+pub mod here;
 pub mod hook;
 pub mod init;
 pub mod log;
@@ -30,6 +31,7 @@ use clap::Parser as _;
 
 use crate::document::{Diagnostic, Refusal, RunDocument};
 use crate::exit::Exit;
+use crate::git::GitError;
 use crate::os::environment;
 use crate::os::terminal::Surroundings;
 use crate::report::{Answer, ColorWhen, Reporter, Settings, Streams, Wishes};
@@ -152,6 +154,9 @@ fn refuse(global: &Global, command: &str, refusal: &Refusal) -> Exit {
 fn refusal(error: &anyhow::Error) -> Refusal {
     if let Some(refusal) = error.chain().find_map(|cause| cause.downcast_ref::<Refusal>()) {
         return refusal.clone();
+    }
+    if let Some(git) = error.chain().find_map(|cause| cause.downcast_ref::<GitError>()) {
+        return here::refusal(git);
     }
     if let Some(store) = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         return Refusal::store(Diagnostic::new("store-error", format!("could not {}: {}", store.doing, store.problem)));

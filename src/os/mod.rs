@@ -7,6 +7,7 @@ pub mod boot;
 pub mod clock;
 pub mod environment;
 pub mod files;
+pub mod program;
 pub mod random;
 pub mod signal;
 pub mod terminal;

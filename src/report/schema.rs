@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema};
 
-use crate::document::RunDocument;
+use crate::document::{InitDocument, RunDocument};
 
 /// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
@@ -10,6 +10,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("done", of::<RunDocument>("done")),
         ("run", of::<RunDocument>("run")),
         ("standards", of::<RunDocument>("standards")),
+        ("init", of::<InitDocument>("init")),
     ]
 }
 

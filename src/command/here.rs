@@ -1,0 +1,46 @@
+//! Where a command stands: the repository that a git command started here would use, or the sentence that says why there
+//! is none.
+
+use crate::document::{Diagnostic, Refusal};
+use crate::exit::Exit;
+use crate::git::{GitError, LocationVariables, Repository};
+use crate::os::environment;
+
+/// The repository around the current directory.
+pub fn repository() -> anyhow::Result<Repository> {
+    let here = std::env::current_dir().map_err(|error| {
+        Refusal::new(Diagnostic::new("no-directory", format!("the current directory can't be used: {error}")))
+    })?;
+    let variables = LocationVariables::from_lookup(environment::variable);
+    Ok(Repository::discover(&here, &variables)?)
+}
+
+/// What a fault of git comes to at the edge: 2 where the user asked for what is not there, 5 where what is there could not
+/// be read.
+pub fn refusal(error: &GitError) -> Refusal {
+    let (code, exit, fix) = match error {
+        GitError::NotARepository { jj: false, .. } => ("not-a-repository", Exit::Refused, Some("git init".to_owned())),
+        GitError::NotARepository { jj: true, .. } => {
+            ("not-a-repository", Exit::Refused, Some("jj git colocation enable".to_owned()))
+        }
+        GitError::Refused { .. } => ("git-refused", Exit::Refused, None),
+        GitError::Broken { .. } => ("broken-repository", Exit::Refused, None),
+        GitError::UnknownFormat { .. } => ("unknown-format", Exit::Refused, None),
+        GitError::NoWorktree { .. } => ("no-worktree", Exit::Refused, Some("git worktree list".to_owned())),
+        GitError::Unborn { .. } => ("no-commit", Exit::Refused, Some("git commit".to_owned())),
+        GitError::NoSuchRevision { .. } => ("no-such-revision", Exit::Refused, None),
+        GitError::Ambiguous { .. } => ("ambiguous-revision", Exit::Refused, None),
+        GitError::NoTrunk { .. } => ("no-trunk", Exit::Refused, Some("git fetch origin".to_owned())),
+        GitError::Pathspec { .. } => ("bad-pathspec", Exit::Refused, None),
+        GitError::TooOld { .. } => ("git-too-old", Exit::Refused, None),
+        GitError::Object { .. } | GitError::Command { .. } | GitError::TimedOut { .. } | GitError::Answer { .. } => {
+            ("git-failed", Exit::Store, None)
+        }
+        GitError::Io { .. } => ("unreadable", Exit::Store, None),
+    };
+    let mut message = error.to_string();
+    if let GitError::Io { doing, source } = error {
+        message = format!("could not {doing}: {source}");
+    }
+    Refusal { exit, ..Refusal::new(Diagnostic { fix, ..Diagnostic::new(code, message) }) }
+}
