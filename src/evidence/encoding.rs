@@ -67,7 +67,7 @@ pub(super) fn sorted<T: Ord>(items: &[T]) -> Vec<&T> {
     items
 }
 
-fn digest(kind: &str, put: impl FnOnce(&mut Encoder<Sha256>)) -> Digest {
+fn digest(kind: &str, put: impl FnOnce(&mut Encoder)) -> Digest {
     let mut out = Encoder(Sha256::new());
     out.bytes(b"git-discern");
     out.bytes(kind.as_bytes());
@@ -76,27 +76,16 @@ fn digest(kind: &str, put: impl FnOnce(&mut Encoder<Sha256>)) -> Digest {
     Digest(out.0.finalize().into())
 }
 
-/// Where encoded bytes go: into a digest, or, in tests, into memory.
-trait Sink {
-    fn put(&mut self, bytes: &[u8]);
-}
-
-impl Sink for Sha256 {
-    fn put(&mut self, bytes: &[u8]) {
-        self.update(bytes);
-    }
-}
-
 /// Writes numbers as eight bytes, big end first, and byte strings behind their length.
-struct Encoder<S>(S);
+struct Encoder(Sha256);
 
-impl<S: Sink> Encoder<S> {
+impl Encoder {
     fn tag(&mut self, tag: u8) {
-        self.0.put(&[tag]);
+        self.0.update(&[tag]);
     }
 
     fn number(&mut self, number: u64) {
-        self.0.put(&number.to_be_bytes());
+        self.0.update(&number.to_be_bytes());
     }
 
     fn count(&mut self, count: usize) {
@@ -105,7 +94,7 @@ impl<S: Sink> Encoder<S> {
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.count(bytes.len());
-        self.0.put(bytes);
+        self.0.update(bytes);
     }
 
     fn option<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
@@ -119,7 +108,7 @@ impl<S: Sink> Encoder<S> {
     }
 }
 
-fn put_subject<S: Sink>(out: &mut Encoder<S>, input: &SubjectInput) {
+fn put_subject(out: &mut Encoder, input: &SubjectInput) {
     put_definition(out, &input.definition);
     if let Some(Measure { per: Some(Denominator::Counted { entries: counted, .. }), .. }) = &input.definition.measure {
         out.bytes(&entries(counted).0);
@@ -128,7 +117,7 @@ fn put_subject<S: Sink>(out: &mut Encoder<S>, input: &SubjectInput) {
 }
 
 /// All but the definition.
-fn put_surroundings<S: Sink>(out: &mut Encoder<S>, input: &SubjectInput) {
+fn put_surroundings(out: &mut Encoder, input: &SubjectInput) {
     match &input.inputs {
         Inputs::WholeTree => {
             out.tag(0);
@@ -163,12 +152,12 @@ fn put_surroundings<S: Sink>(out: &mut Encoder<S>, input: &SubjectInput) {
     out.bytes(input.platform.arch.as_bytes());
 }
 
-fn put_definition<S: Sink>(out: &mut Encoder<S>, definition: &Definition) {
+fn put_definition(out: &mut Encoder, definition: &Definition) {
     put_source(out, &definition.source);
     out.option(definition.measure.as_ref(), put_measure);
 }
 
-fn put_source<S: Sink>(out: &mut Encoder<S>, source: &Source) {
+fn put_source(out: &mut Encoder, source: &Source) {
     match source {
         Source::Run(command) => {
             out.tag(0);
@@ -183,7 +172,7 @@ fn put_source<S: Sink>(out: &mut Encoder<S>, source: &Source) {
     }
 }
 
-fn put_command<S: Sink>(out: &mut Encoder<S>, command: &Command) {
+fn put_command(out: &mut Encoder, command: &Command) {
     match command {
         Command::Shell(text) => {
             out.tag(0);
@@ -197,13 +186,13 @@ fn put_command<S: Sink>(out: &mut Encoder<S>, command: &Command) {
     }
 }
 
-fn put_measure<S: Sink>(out: &mut Encoder<S>, measure: &Measure) {
+fn put_measure(out: &mut Encoder, measure: &Measure) {
     out.bytes(measure.metric.as_str().as_bytes());
     out.option(measure.per.as_ref(), put_denominator);
     out.option(measure.scale.as_ref(), |out, scale| out.bytes(scale.as_bytes()));
 }
 
-fn put_denominator<S: Sink>(out: &mut Encoder<S>, per: &Denominator) {
+fn put_denominator(out: &mut Encoder, per: &Denominator) {
     match per {
         Denominator::Metric(name) => {
             out.tag(0);
@@ -222,7 +211,7 @@ fn put_denominator<S: Sink>(out: &mut Encoder<S>, per: &Denominator) {
     }
 }
 
-fn put_end_and_output<S: Sink>(out: &mut Encoder<S>, answer: &ToolchainAnswer) {
+fn put_end_and_output(out: &mut Encoder, answer: &ToolchainAnswer) {
     let (tag, code) = match answer.end {
         ToolchainEnd::Exited(code) => (0, code),
         ToolchainEnd::Killed(signal) => (1, signal),

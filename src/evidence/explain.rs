@@ -233,3 +233,7 @@ fn toolchain(old: &SubjectParts, new: &SubjectParts) -> Vec<Difference> {
 fn first_line(says: &str) -> String {
     super::subject::beginning(says.lines().next().unwrap_or_default().trim_end(), QUOTED_BYTES_MAX)
 }
+
+#[cfg(test)]
+#[path = "explain_tests.rs"]
+mod tests;

@@ -11,6 +11,8 @@ pub mod explain;
 mod format;
 pub mod proof;
 pub mod receipt;
+#[cfg(test)]
+pub(crate) mod samples;
 pub mod subject;
 
 pub use explain::{Difference, explain};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::encoding;
-use crate::config::{self, Command, Environment, Pathspec, Per};
+use crate::config::{Command, Environment, Pathspec};
 use crate::id::{Digest, Name, ObjectId, Subject, TreeId};
 
 /// The version of the encoding under [`Subject`]. A subject of another scheme never equals one of ours.
@@ -30,46 +30,6 @@ pub struct Definition {
     pub source: Source,
     /// How a number is taken from it; `None` for a job.
     pub measure: Option<Measure>,
-}
-
-impl Definition {
-    /// What a job executes.
-    pub fn of_job(job: &config::Job) -> Self {
-        Self { source: Source::Run(job.run.clone()), measure: None }
-    }
-
-    /// What a standard executes and reads. `from_subject` is the subject of the job whose output it measures (nothing is
-    /// defined without it); `counted` are the entries that its `per` selects.
-    pub fn of_standard(
-        standard: &config::Standard,
-        from_subject: Option<Subject>,
-        counted: Vec<InputEntry>,
-    ) -> Option<Self> {
-        let source = match &standard.source {
-            config::Source::Run(command) => Source::Run(command.clone()),
-            config::Source::From { job, artifact, extract } => Source::From {
-                job: job.clone(),
-                subject: from_subject?,
-                artifact: artifact.clone(),
-                extract: extract.clone(),
-            },
-        };
-        let per = standard.per.as_ref().map(|per| Denominator::of(per, counted));
-        let scale = standard.scale.as_ref().map(ToString::to_string);
-        Some(Self { source, measure: Some(Measure { metric: standard.metric.clone(), per, scale }) })
-    }
-}
-
-impl Denominator {
-    fn of(per: &Per, entries: Vec<InputEntry>) -> Self {
-        let counted = |unit, pathspecs: &[Pathspec]| Self::Counted { unit, pathspecs: pathspecs.to_vec(), entries };
-        match per {
-            Per::Lines(pathspecs) => counted(Unit::Lines, pathspecs),
-            Per::Files(pathspecs) => counted(Unit::Files, pathspecs),
-            Per::Bytes(pathspecs) => counted(Unit::Bytes, pathspecs),
-            Per::Metric(name) => Self::Metric(name.clone()),
-        }
-    }
 }
 
 /// Where the output comes from.
