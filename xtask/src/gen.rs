@@ -1,0 +1,97 @@
+//! `cargo xtask gen`: what is generated from the code.
+//!
+//! Committed, and compared by `--check`: the JSON Schemas under `docs/schema/` and the command reference
+//! `docs/commands.md`. Not committed, made under `target/assets/` for packages: man pages and completions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use git_discern::command::arguments::Cli;
+use git_discern::report::schema;
+
+/// Its arguments.
+#[derive(Debug, Args)]
+pub(crate) struct Gen {
+    /// Write nothing; fail where a committed file differs
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Runs it.
+pub(crate) fn run(args: &Gen) -> anyhow::Result<()> {
+    let mut stale = Vec::new();
+    for (path, content) in committed() {
+        if fs::read_to_string(&path).ok().as_deref() == Some(&content) {
+            continue;
+        }
+        if args.check {
+            stale.push(path.display().to_string());
+        } else {
+            write(&path, content.as_bytes())?;
+            println!("wrote {}", path.display());
+        }
+    }
+    if !stale.is_empty() {
+        bail!("generated files differ from the code; run `cargo xtask gen`: {}", stale.join(", "));
+    }
+    if !args.check {
+        assets(Path::new("target/assets"))?;
+    }
+    Ok(())
+}
+
+/// The committed files and what must stand in them.
+fn committed() -> Vec<(PathBuf, String)> {
+    let mut files: Vec<(PathBuf, String)> = schema::schemas()
+        .into_iter()
+        .map(|(command, of)| (Path::new("docs/schema").join(format!("{command}.json")), schema::text(&of)))
+        .collect();
+    files.push(("docs/commands.md".into(), reference()));
+    files
+}
+
+/// The command reference: the long help of every command, as it is printed.
+fn reference() -> String {
+    let mut text = String::from(
+        "# Commands\n\nGenerated from the command line's definition by `cargo xtask gen`; the same text as `git discern <command> --help`.\n",
+    );
+    let mut cli = Cli::command().term_width(100);
+    cli.build();
+    let mut all = vec![("git discern".to_owned(), cli.clone())];
+    for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+        all.push((format!("git discern {}", command.get_name()), command.clone()));
+        let nested = command.get_subcommands().filter(|nested| nested.get_name() != "help");
+        all.extend(
+            nested.map(|nested| (format!("git discern {} {}", command.get_name(), nested.get_name()), nested.clone())),
+        );
+    }
+    for (title, mut command) in all {
+        let help = command.render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!("\n## `{title}`\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+    }
+    text
+}
+
+/// Writes man pages and completions under `folder`.
+pub(crate) fn assets(folder: &Path) -> anyhow::Result<()> {
+    let man = folder.join("man/man1");
+    fs::create_dir_all(&man)?;
+    // In a page each subcommand has its full name, as git's own pages do: git-discern-done(1).
+    clap_mangen::generate_to(Cli::command(), &man)?;
+    let completions = folder.join("completions");
+    fs::create_dir_all(&completions)?;
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        clap_complete::generate_to(shell, &mut Cli::command(), "git-discern", &completions)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().context("a generated file has a folder")?;
+    fs::create_dir_all(folder)?;
+    fs::write(path, content).with_context(|| format!("write `{}`", path.display()))
+}
