@@ -5,6 +5,7 @@ mod command_line;
 mod configuration;
 mod init;
 mod layout;
+mod runner;
 mod schema;
 #[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;

@@ -6,8 +6,14 @@
 pub mod claims;
 pub mod evaluate;
 pub mod holder;
+pub mod job;
+pub mod job_clock;
+pub mod job_end;
+pub mod log;
+mod order;
 pub mod recovery;
 pub mod requirements;
 pub mod run;
 pub mod stage;
+pub mod supervisor;
 pub mod worktree_lock;

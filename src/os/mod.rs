@@ -5,8 +5,10 @@
 
 pub mod boot;
 pub mod clock;
+pub mod descendants;
 pub mod environment;
 pub mod files;
+pub mod process;
 pub mod program;
 pub mod random;
 pub mod signal;

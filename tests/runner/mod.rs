@@ -1,0 +1,9 @@
+//! Jobs under real supervisors: how they end, what they leave, what they print, and what happens when somebody dies.
+
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod death;
+mod ending;
+mod output;
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod stage;
+mod surroundings;
