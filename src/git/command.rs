@@ -261,7 +261,8 @@ impl Running {
             let left = left.ok_or(std::io::ErrorKind::TimedOut)?;
             let writing = stdin.as_ref().filter(|_| !input.is_empty()).map(AsFd::as_fd);
             let reading = [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)];
-            wait_for(writing, &reading, ended.as_ref(), left)?;
+            // Where the process's end can't be awaited, look every 10 ms.
+            wait_for(writing, &reading, ended.as_ref(), left, 10)?;
         };
         take_what_is_there(&mut stdout, &mut out)?;
         take_what_is_there(&mut stderr, &mut err)?;
@@ -271,25 +272,26 @@ impl Running {
 
 /// A descriptor that becomes readable when the process ends, where the system has one.
 #[cfg(target_os = "linux")]
-fn end_of(child: &Child) -> Option<OwnedFd> {
+pub(super) fn end_of(child: &Child) -> Option<OwnedFd> {
     let pid = rustix::process::Pid::from_child(child);
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
 /// A descriptor that becomes readable when the process ends: this system has none.
 #[cfg(not(target_os = "linux"))]
-fn end_of(_: &Child) -> Option<OwnedFd> {
+pub(super) fn end_of(_: &Child) -> Option<OwnedFd> {
     None
 }
 
-/// Waits until one of the descriptors can be used, at most `left_ms` (10 ms where the process's end can't be awaited).
-fn wait_for(
+/// Waits until one of the descriptors can be used, at most `left_ms` (`unended_ms` where the process's end is not awaited).
+pub(super) fn wait_for(
     writing: Option<BorrowedFd<'_>>,
     reading: &[Option<BorrowedFd<'_>>],
     ended: Option<&OwnedFd>,
     left_ms: u64,
+    unended_ms: u64,
 ) -> std::io::Result<()> {
-    let limit = if ended.is_some() { left_ms } else { left_ms.min(10) };
+    let limit = if ended.is_some() { left_ms } else { left_ms.min(unended_ms) };
     let limit = Timespec { tv_sec: (limit / 1000) as i64, tv_nsec: (limit % 1000 * 1_000_000) as _ };
     let mut polled: Vec<PollFd<'_>> = Vec::with_capacity(4);
     polled.extend(writing.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::OUT)));
@@ -333,6 +335,11 @@ fn joined(option: &str, path: &Path) -> OsString {
     word
 }
 
-fn now_ms() -> u64 {
+/// Lets `ms` milliseconds pass: the pause between two tries for a lock that another process holds.
+pub(super) fn pause_ms(ms: u64) {
+    let _ = wait_for(None, &[], None, ms, ms);
+}
+
+pub(super) fn now_ms() -> u64 {
     SystemClock.now().monotonic_ms
 }

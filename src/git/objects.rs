@@ -95,6 +95,11 @@ impl Objects {
         gix::objs::Exists::exists(&self.database, &to_gix(id))
     }
 
+    /// Whether the object lies here as a file of its own.
+    pub fn is_loose(&self, id: ObjectId) -> bool {
+        self.loose_path(id).1.exists()
+    }
+
     /// The kind and content of an object, or nothing if the repository does not have it.
     pub fn read(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, GitError> {
         if let Some((_, size)) = self.header(id)?
@@ -204,11 +209,17 @@ impl Objects {
 
     fn write(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
         let id = self.id_of(kind, content)?;
+        let (folder, file) = self.loose_path(id);
+        self.write_file(kind, content, &folder, &file).map_err(GitError::io(format!("write the object `{id}`")))?;
+        Ok(id)
+    }
+
+    /// Folder and file of a loose object.
+    fn loose_path(&self, id: ObjectId) -> (PathBuf, PathBuf) {
         let hex = id.to_string();
         let folder = self.directory.join(&hex[..2]);
         let file = folder.join(&hex[2..]);
-        self.write_file(kind, content, &folder, &file).map_err(GitError::io(format!("write the object `{id}`")))?;
-        Ok(id)
+        (folder, file)
     }
 
     fn write_file(&self, kind: Kind, content: &[u8], folder: &Path, file: &Path) -> std::io::Result<()> {

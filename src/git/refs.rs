@@ -80,6 +80,11 @@ impl Refs {
         }
     }
 
+    /// How refs are kept here.
+    pub fn format(&self) -> RefFormat {
+        self.format
+    }
+
     /// What the ref with that full name (`HEAD`, `refs/…`) holds now; symbolic refs are not followed.
     pub fn read(&self, name: &str) -> Result<RefValue, GitError> {
         match self.format {

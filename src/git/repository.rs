@@ -1,6 +1,6 @@
 //! One repository, found once, with its objects, its refs and the way to start git for it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
 use super::command::Git;
@@ -8,6 +8,7 @@ use super::error::GitError;
 use super::format::Format;
 use super::location::{self, Location, LocationVariables};
 use super::objects::Objects;
+use super::ref_writer::RefWriter;
 use super::refs::Refs;
 
 /// How object ids are made.
@@ -109,6 +110,7 @@ pub struct Repository {
     variables: LocationVariables,
     objects: OnceCell<Objects>,
     refs: Refs,
+    writer: RefCell<RefWriter>,
 }
 
 impl Repository {
@@ -118,7 +120,9 @@ impl Repository {
         let git = Git::at(&location.git_dir, location.worktree.as_deref());
         let refs = Refs::new(&location, &format, git.clone());
         let sharing = Sharing::parse(format.shared.as_deref());
-        Ok(Self { location, format, sharing, git, variables: variables.clone(), objects: OnceCell::new(), refs })
+        let writer = RefCell::new(RefWriter::new(&git, &location.common_dir, format.refs, sharing));
+        let (variables, objects) = (variables.clone(), OnceCell::new());
+        Ok(Self { location, format, sharing, git, variables, objects, refs, writer })
     }
 
     /// The worktree's top; an error in a bare repository and inside a git directory.
@@ -190,6 +194,11 @@ impl Repository {
     /// Its refs.
     pub fn refs(&self) -> &Refs {
         &self.refs
+    }
+
+    /// The one writer of refs, shared by records and ledger; its git child is started by the first write.
+    pub(crate) fn ref_writer(&self) -> &RefCell<RefWriter> {
+        &self.writer
     }
 
     /// Its objects.

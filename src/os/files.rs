@@ -86,3 +86,19 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
         Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
 }
+
+/// Whether a file lies on a file system of this machine, where locks are seen by every process of this kernel. Unknown
+/// kinds count as remote.
+#[cfg(target_os = "linux")]
+pub fn is_local(file: &File) -> bool {
+    // From linux/magic.h: ext2 to ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs, bcachefs.
+    const LOCAL: [u64; 8] =
+        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
+    rustix::fs::fstatfs(file).is_ok_and(|about| LOCAL.contains(&(about.f_type as u64)))
+}
+
+/// Whether a file lies on a local file system: not known here.
+#[cfg(not(target_os = "linux"))]
+pub fn is_local(_: &File) -> bool {
+    false
+}

@@ -12,7 +12,7 @@ pub mod seen;
 use crate::id::{CommitId, RecordId};
 
 pub use memory::{Fault, MemoryStore};
-pub use refs::{LeftoverLock, RefStore};
+pub use refs::RefStore;
 pub use seen::{Seen, SeenFiles, Sighting};
 
 /// What a candidate's ref holds.

@@ -1,0 +1,399 @@
+//! Compare-and-swap of one ref, through an open `git update-ref --stdin`.
+//!
+//! gix is not used for this: it takes `packed-refs.lock` even for a loose ref, and syncs nothing (hazards 2 and 4). The
+//! child runs without hooks and reflogs, never follows a symbolic ref, and syncs the ref; the directory is synced here.
+//! One child serves many transactions and is started anew when it ended.
+//!
+//! Whatever the child says, the ref is read back and decides. A child that ended by itself before it said `commit: ok` has
+//! changed nothing; one that was killed, or had to be, may have.
+//!
+//! Each child inherits a locked descriptor of the file `<common>/discern/git/<token>` and so do its successors; this
+//! process keeps one as well. So a free lock on that file proves that every process which could hold a ref's lock file
+//! under this token has ended (hazard 9).
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
+
+use command_fds::CommandFdExt;
+
+use super::command::{Git, now_ms, pause_ms, wait_for};
+use super::error::GitError;
+use super::refs::{RefValue, Refs};
+use super::repository::{RefFormat, Sharing};
+use crate::id::{ObjectId, Token};
+use crate::os::files;
+use crate::os::random::{Random, SystemRandom};
+
+/// How long contention is waited out, in milliseconds.
+const PATIENCE_MS: u64 = 2_000;
+/// How long one transaction may take before its child is killed, in milliseconds.
+const TRANSACTION_MS: u64 = 10_000;
+
+/// What hooks, reflogs and syncing would otherwise do, and how long git itself waits for a lock.
+const SETTINGS: &[&str] = &[
+    "core.logAllRefUpdates=false",
+    "core.hooksPath=",
+    "hook.reference-transaction.enabled=false",
+    "core.fsync=reference",
+    "core.fsyncMethod=fsync",
+    "core.filesRefLockTimeout=200",
+    "reftable.lockTimeout=200",
+];
+
+/// A change to one ref.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// From `expected` (none: the ref must not exist) to `new`.
+    Set {
+        /// The new value.
+        new: ObjectId,
+        /// The value that it replaces.
+        expected: Option<ObjectId>,
+    },
+    /// Remove the ref, whose value is `expected`.
+    Remove {
+        /// The value that it has.
+        expected: ObjectId,
+    },
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// Done, and on disk.
+    Done,
+    /// The ref did not hold the expected value, and nothing was written.
+    Stale,
+    /// It may have happened or not; or nothing was possible in the time given.
+    Unknown(String),
+}
+
+/// Whether the new value can only come from this writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// It holds this writer's token or a fresh nonce: a lock file with it is ours.
+    Unique,
+    /// Somebody else may write the same value.
+    Shared,
+}
+
+/// Writes refs of one repository.
+pub struct RefWriter {
+    git: Git,
+    common_dir: PathBuf,
+    format: RefFormat,
+    sharing: Sharing,
+    held: Option<(Token, File)>,
+    session: Option<Session>,
+}
+
+struct Session {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+}
+
+/// Why a transaction did not say `commit: ok`.
+struct Failure {
+    /// The child ended by itself, with a status of its own.
+    refused: bool,
+    said: String,
+}
+
+impl RefWriter {
+    pub(super) fn new(git: &Git, common_dir: &Path, format: RefFormat, sharing: Sharing) -> Self {
+        let git = SETTINGS.iter().fold(git.clone(), |git, setting| git.with_setting(setting));
+        Self { git, common_dir: common_dir.to_owned(), format, sharing, held: None, session: None }
+    }
+
+    /// The token of the file that this writer's children hold locked. None if it can't be made.
+    pub fn token(&mut self) -> Option<Token> {
+        if self.held.is_none() {
+            self.held = self.hold().ok();
+        }
+        self.held.as_ref().map(|(token, _)| *token)
+    }
+
+    /// Carries out `change` on the ref `name`, waiting out contention for at most two seconds.
+    pub fn write(&mut self, refs: &Refs, name: &str, change: Change, mark: Mark) -> Result<Written, GitError> {
+        refs.forget();
+        let standing = self.deepest_folder(name);
+        let give_up = now_ms() + PATIENCE_MS;
+        let (new, expected) = match change {
+            Change::Set { new, expected } => (Some(new), expected),
+            Change::Remove { expected } => (None, Some(expected)),
+        };
+        let lines = lines_of(name, change);
+        loop {
+            let failure = match self.transact(&lines) {
+                Ok(()) => None,
+                Err(failure) => Some(failure),
+            };
+            let Some(failure) = failure else {
+                self.sync(name, &standing)?;
+                return Ok(Written::Done);
+            };
+            let value = value_of(&refs.read(name)?);
+            if value == Some(new) {
+                self.sync(name, &standing)?;
+                // A removal that was refused because nothing is there any more is another's.
+                return Ok(if new.is_none() && failure.refused { Written::Stale } else { Written::Done });
+            }
+            if value != Some(expected) {
+                return Ok(if failure.refused { Written::Stale } else { Written::Unknown(failure.said) });
+            }
+            if mark == Mark::Unique && !failure.refused {
+                self.remove_own_lock(refs, name, new);
+            }
+            if now_ms() >= give_up {
+                return Ok(Written::Unknown(failure.said));
+            }
+            pause_ms(5 + u64::from(SystemRandom.uuid().as_bytes()[0]) / 4);
+        }
+    }
+
+    fn transact(&mut self, lines: &str) -> Result<(), Failure> {
+        let unsaid = |said: String| Failure { refused: true, said };
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => self.start().map_err(|error| unsaid(error.to_string()))?,
+        };
+        let expected = b"start: ok\ncommit: ok\n";
+        let mut answer = Vec::new();
+        let deadline = now_ms() + TRANSACTION_MS;
+        if session.stdin.write_all(lines.as_bytes()).is_ok() {
+            while answer.len() < expected.len() {
+                let left = deadline.saturating_sub(now_ms());
+                let polled = [Some(session.stdout.as_fd())];
+                if left == 0 || wait_for(None, &polled, None, left, left).is_err() {
+                    break;
+                }
+                let mut chunk = [0; 256];
+                match session.stdout.read(&mut chunk) {
+                    Ok(0) => break,
+                    Ok(length) => answer.extend_from_slice(&chunk[..length]),
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        if answer == expected {
+            self.session = Some(session);
+            return Ok(());
+        }
+        Err(session.end(deadline))
+    }
+
+    fn start(&mut self) -> Result<Session, GitError> {
+        let doing = "start `git update-ref --stdin`";
+        let token = self.token();
+        let mut command = self.git.command();
+        command.args(["update-ref", "--stdin"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let (Some(_), Some((_, file))) = (token, &self.held) {
+            let copy = file.try_clone().map_err(GitError::io(doing))?;
+            command.preserved_fds(vec![copy.into()]);
+        }
+        let mut child = command.spawn().map_err(GitError::io(doing))?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(GitError::Io { doing: doing.to_owned(), source: std::io::ErrorKind::BrokenPipe.into() });
+        };
+        for pipe in [stdout.as_fd(), stderr.as_fd()] {
+            rustix::io::ioctl_fionbio(pipe, true).map_err(|error| GitError::io(doing)(error.into()))?;
+        }
+        Ok(Session { child, stdin, stdout, stderr })
+    }
+
+    fn hold(&self) -> std::io::Result<(Token, File)> {
+        let folder = self.folder();
+        files::create_dir_durably(&folder, self.sharing.directory_mode())?;
+        let token = SystemRandom.token();
+        let mut file = files::create_locked(&folder.join(token.to_string()), self.sharing.file_mode())?;
+        writeln!(file, "{}", boot_id())?;
+        Ok((token, file))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.common_dir.join("discern").join("git")
+    }
+
+    /// The lowest folder on the way to the ref that stands now: what git creates is below it.
+    fn deepest_folder(&self, name: &str) -> PathBuf {
+        match self.format {
+            RefFormat::Reftable => self.common_dir.join("reftable"),
+            RefFormat::Files => {
+                let place = self.common_dir.join(name);
+                let standing = place.ancestors().skip(1).find(|folder| folder.is_dir());
+                standing.unwrap_or(&self.common_dir).to_owned()
+            }
+        }
+    }
+
+    /// Syncs the ref's folder and each one up to `standing`, which stood before.
+    fn sync(&self, name: &str, standing: &Path) -> Result<(), GitError> {
+        let lowest = self.deepest_folder(name);
+        let mut folder = lowest.as_path();
+        loop {
+            files::sync_dir(folder).map_err(GitError::io(format!("sync `{}`", folder.display())))?;
+            if folder == standing || !folder.starts_with(standing) {
+                break;
+            }
+            let Some(parent) = folder.parent() else { break };
+            folder = parent;
+        }
+        // A removal may have rewritten `packed-refs`.
+        if self.format == RefFormat::Files && self.common_dir.join("packed-refs").exists() {
+            files::sync_dir(&self.common_dir).map_err(GitError::io("sync the git directory"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the lock file that our own dead child left. Only our children write this value, and none of them lives.
+    fn remove_own_lock(&self, refs: &Refs, name: &str, new: Option<ObjectId>) {
+        let (RefFormat::Files, Some(new)) = (self.format, new) else { return };
+        let lock = lock_path(&refs.place_of(name));
+        let holds_ours = std::fs::read_to_string(&lock).is_ok_and(|content| content.trim() == new.to_string());
+        if holds_ours {
+            let _ = std::fs::remove_file(&lock);
+        }
+    }
+}
+
+impl Drop for RefWriter {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.end(now_ms() + TRANSACTION_MS);
+        }
+        if let Some((token, _)) = self.held.take() {
+            let _ = std::fs::remove_file(self.folder().join(token.to_string()));
+        }
+    }
+}
+
+impl Session {
+    /// Closes its input and waits for its end, until `deadline_ms`; then kills it.
+    fn end(self, deadline_ms: u64) -> Failure {
+        let Self { mut child, stdin, stdout, mut stderr } = self;
+        drop((stdin, stdout));
+        let mut said = Vec::new();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if now_ms() < deadline_ms => {
+                    let left = deadline_ms.saturating_sub(now_ms());
+                    let ended = super::command::end_of(&child);
+                    let _ = wait_for(None, &[], ended.as_ref(), left, 10);
+                }
+                _ => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    break None;
+                }
+            }
+        };
+        let _ = stderr.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said).trim().to_owned();
+        let refused = status.is_some_and(|status| status.code().is_some_and(|code| code != 0));
+        let said = if said.is_empty() { "`git update-ref` ended without an answer".to_owned() } else { said };
+        Failure { refused, said }
+    }
+}
+
+/// What is known of a ref's lock file (C25).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeftoverLock {
+    /// There is no lock.
+    None,
+    /// Every process that could hold it has provably ended: it may be removed.
+    Dead {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// Nothing proves that its owner has ended.
+    Unknown {
+        /// The lock file.
+        path: PathBuf,
+        /// How old it is, in seconds.
+        age_seconds: u64,
+    },
+}
+
+/// Looks at the lock file of the ref `name`. `writer_of` finds the writer's token in the object that the lock holds.
+pub(crate) fn leftover_lock(
+    refs: &Refs,
+    common_dir: &Path,
+    name: &str,
+    writer_of: impl FnOnce(ObjectId) -> Option<Token>,
+) -> std::io::Result<LeftoverLock> {
+    let path = lock_of(refs, name);
+    let meta = match std::fs::symlink_metadata(&path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LeftoverLock::None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(LeftoverLock::None),
+        Err(error) => return Err(error),
+    };
+    let content = files::read_bounded(&path, 256).ok().flatten().unwrap_or_default();
+    let id = std::str::from_utf8(&content).ok().and_then(|text| text.trim().parse::<ObjectId>().ok());
+    let dead = id.and_then(writer_of).is_some_and(|token| has_ended(common_dir, token));
+    if dead {
+        return Ok(LeftoverLock::Dead { path });
+    }
+    let now = crate::os::clock::Clock::now(&crate::os::clock::SystemClock).wall.as_millis() / 1000;
+    Ok(LeftoverLock::Unknown { path, age_seconds: u64::try_from(now - meta.mtime()).unwrap_or(0) })
+}
+
+/// The lock file of a ref.
+pub(crate) fn lock_of(refs: &Refs, name: &str) -> PathBuf {
+    match refs.format() {
+        RefFormat::Files => lock_path(&refs.place_of(name)),
+        RefFormat::Reftable => refs.place_of(name).join("tables.list.lock"),
+    }
+}
+
+/// Whether every process that held the file of that token has ended: it was written on this boot, lies on a local file
+/// system, and its lock is free. Anything else proves nothing.
+fn has_ended(common_dir: &Path, token: Token) -> bool {
+    let path = common_dir.join("discern").join("git").join(token.to_string());
+    let Ok(Some(content)) = files::read_bounded(&path, 256) else { return false };
+    let boot = boot_id();
+    let Ok(file) = File::open(&path) else { return false };
+    !boot.is_empty()
+        && content.trim_ascii() == boot.as_bytes()
+        && files::is_local(&file)
+        && files::is_locked(&file).is_ok_and(|locked| !locked)
+}
+
+/// The kernel's name for this boot; empty where it has none.
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+fn lock_path(place: &Path) -> PathBuf {
+    let mut path = place.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
+
+/// The object that a ref names, none if there is no such ref; nothing for what is neither.
+fn value_of(value: &RefValue) -> Option<Option<ObjectId>> {
+    match value {
+        RefValue::Absent => Some(None),
+        RefValue::Direct(id) => Some(Some(*id)),
+        RefValue::Symbolic(_) | RefValue::Broken(_) => None,
+    }
+}
+
+fn lines_of(name: &str, change: Change) -> String {
+    let change = match change {
+        Change::Set { new, expected: Some(expected) } => format!("update {name} {new} {expected}"),
+        Change::Set { new, expected: None } => format!("create {name} {new}"),
+        Change::Remove { expected } => format!("delete {name} {expected}"),
+    };
+    format!("start\noption no-deref\n{change}\ncommit\n")
+}
