@@ -7,5 +7,6 @@ mod init;
 mod layout;
 mod runner;
 mod schema;
+mod store;
 #[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;

@@ -210,8 +210,17 @@ impl Objects {
     fn write(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
         let id = self.id_of(kind, content)?;
         let (folder, file) = self.loose_path(id);
-        self.write_file(kind, content, &folder, &file).map_err(GitError::io(format!("write the object `{id}`")))?;
-        Ok(id)
+        // A `git gc` may remove the folder, empty as it is, or the new object, which no ref names yet, under our hands.
+        let mut tries = 0..32;
+        loop {
+            match self.write_file(kind, content, &folder, &file) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && tries.next().is_some() => {}
+                written => {
+                    written.map_err(GitError::io(format!("write the object `{id}`")))?;
+                    return Ok(id);
+                }
+            }
+        }
     }
 
     /// Folder and file of a loose object.
@@ -222,12 +231,12 @@ impl Objects {
         (folder, file)
     }
 
+    /// Writes the object beside the folders, where no `git prune` takes it for a leftover of git's, and moves it in.
     fn write_file(&self, kind: Kind, content: &[u8], folder: &Path, file: &Path) -> std::io::Result<()> {
-        files::create_dir_durably(folder, self.sharing.directory_mode())?;
-        let mut temporary = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(folder)?;
+        let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
         let header = gix::objs::encode::loose_header(kind, content.len() as u64);
-        let mut deflate =
-            gix::zlib::stream::deflate::Write::new(temporary.as_file_mut(), gix::zlib::Compression::BEST_SPEED);
+        let speed = gix::zlib::Compression::BEST_SPEED;
+        let mut deflate = gix::zlib::stream::deflate::Write::new(temporary.as_file_mut(), speed);
         deflate.write_all(&header)?;
         deflate.write_all(content)?;
         deflate.flush()?;
@@ -235,17 +244,30 @@ impl Objects {
         let mode = self.sharing.object_mode();
         temporary.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
         temporary.as_file().sync_all()?;
+        let created = match std::fs::create_dir(folder) {
+            Ok(()) => true,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(error),
+        };
         // Replacing is right: a file of that name holds the same content, or a damaged one that this heals.
         temporary.persist(file).map_err(|error| error.error)?;
-        files::sync_dir(folder)
+        files::sync_dir(folder)?;
+        if created { files::sync_dir(&self.directory) } else { Ok(()) }
+    }
+
+    /// Removes what killed runs left half-written, if it is older than `age_seconds`. Returns how many files.
+    pub fn sweep(&self, age_seconds: u64) -> std::io::Result<usize> {
+        files::remove_older(&self.directory, age_seconds, |name| name.starts_with(TEMPORARY))
     }
 }
+
+/// How the names of our temporary files in the object directory begin.
+const TEMPORARY: &str = ".discern-";
 
 pub(crate) fn to_gix(id: ObjectId) -> gix::hash::ObjectId {
     gix::hash::ObjectId::from_bytes_or_panic(id.as_bytes())
 }
 
-#[expect(clippy::missing_panics_doc, reason = "both libraries know ids of 20 and 32 bytes only")]
 pub(crate) fn from_gix(id: &gix::hash::oid) -> ObjectId {
     ObjectId::from_bytes(id.as_bytes()).expect("a git object id has 20 or 32 bytes")
 }

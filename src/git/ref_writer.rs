@@ -119,8 +119,16 @@ impl RefWriter {
         self.held.as_ref().map(|(token, _)| *token)
     }
 
-    /// Carries out `change` on the ref `name`, waiting out contention for at most two seconds.
-    pub fn write(&mut self, refs: &Refs, name: &str, change: Change, mark: Mark) -> Result<Written, GitError> {
+    /// Carries out `change` on the ref `name`, waiting out contention for at most two seconds. Before each further try
+    /// `restore` writes again what a prune may have taken (hazard 12).
+    pub fn write(
+        &mut self,
+        refs: &Refs,
+        name: &str,
+        change: Change,
+        mark: Mark,
+        restore: &dyn Fn() -> Result<(), GitError>,
+    ) -> Result<Written, GitError> {
         refs.forget();
         let standing = self.deepest_folder(name);
         let give_up = now_ms() + PATIENCE_MS;
@@ -130,20 +138,16 @@ impl RefWriter {
         };
         let lines = lines_of(name, change);
         loop {
-            let failure = match self.transact(&lines) {
-                Ok(()) => None,
-                Err(failure) => Some(failure),
-            };
-            let Some(failure) = failure else {
+            let Err(failure) = self.transact(&lines) else {
                 self.sync(name, &standing)?;
                 return Ok(Written::Done);
             };
             let value = value_of(&refs.read(name)?);
-            if value == Some(new) {
+            if value == Some(new) && !failure.refused {
                 self.sync(name, &standing)?;
-                // A removal that was refused because nothing is there any more is another's.
-                return Ok(if new.is_none() && failure.refused { Written::Stale } else { Written::Done });
+                return Ok(Written::Done);
             }
+            // Refused although the new value is there: it was there before, and is another's (hazard 10).
             if value != Some(expected) {
                 return Ok(if failure.refused { Written::Stale } else { Written::Unknown(failure.said) });
             }
@@ -153,6 +157,7 @@ impl RefWriter {
             if now_ms() >= give_up {
                 return Ok(Written::Unknown(failure.said));
             }
+            restore()?;
             pause_ms(5 + u64::from(SystemRandom.uuid().as_bytes()[0]) / 4);
         }
     }
@@ -252,6 +257,21 @@ impl RefWriter {
             files::sync_dir(&self.common_dir).map_err(GitError::io("sync the git directory"))?;
         }
         Ok(())
+    }
+
+    /// Removes a ref that holds no object id, if it still does: git refuses to touch one. On files only.
+    pub fn remove_broken(&mut self, refs: &Refs, name: &str) -> Result<bool, GitError> {
+        let place = refs.place_of(name);
+        let lock = lock_path(&place);
+        let doing = || GitError::io(format!("remove `{}`", place.display()));
+        let held = File::create_new(&lock).map_err(doing())?;
+        let broken = matches!(refs.read(name), Ok(RefValue::Broken(_)));
+        let removed = if broken { std::fs::remove_file(&place) } else { Ok(()) };
+        let _ = std::fs::remove_file(&lock);
+        drop(held);
+        removed.map_err(doing())?;
+        self.sync(name, &self.common_dir.join("refs"))?;
+        Ok(broken)
     }
 
     /// Removes the lock file that our own dead child left. Only our children write this value, and none of them lives.

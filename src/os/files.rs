@@ -19,9 +19,8 @@ pub fn sync_dir(directory: &Path) -> io::Result<()> {
 pub fn create_dir_durably(directory: &Path, mode: u32) -> io::Result<()> {
     match DirBuilder::new().mode(mode & 0o1777).create(directory) {
         Ok(()) => {
-            if mode & !0o777 != 0 {
-                std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode))?;
-            }
+            // Whatever the umask takes away, and the bit that makes new files inherit the group.
+            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode))?;
             directory.parent().map_or(Ok(()), sync_dir)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => Ok(()),
@@ -46,9 +45,11 @@ pub enum Durability {
 /// Puts `content` in place of `file` in one step.
 pub fn replace(file: &Path, content: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
     let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let permissions = std::fs::Permissions::from_mode(mode);
-    let mut temporary = tempfile::Builder::new().prefix(".tmp-").permissions(permissions).tempfile_in(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(".tmp-").tempfile_in(folder)?;
     temporary.write_all(content)?;
+    if mode != 0o600 {
+        temporary.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
+    }
     if durability == Durability::Synced {
         temporary.as_file().sync_all()?;
     }
@@ -74,6 +75,7 @@ pub fn read_bounded(file: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> 
 /// Creates a file that must not exist yet and locks it for as long as the returned descriptor, or any copy of it, is open.
 pub fn create_locked(file: &Path, mode: u32) -> io::Result<File> {
     let created = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(file)?;
+    created.set_permissions(std::fs::Permissions::from_mode(mode))?;
     created.try_lock().map_err(io::Error::from)?;
     Ok(created)
 }
@@ -85,6 +87,24 @@ pub fn is_locked(file: &File) -> io::Result<bool> {
         Err(std::fs::TryLockError::WouldBlock) => Ok(true),
         Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Removes the files in `folder` whose name `chosen` picks and whose content is older than `age_seconds`; how many.
+pub fn remove_older(folder: &Path, age_seconds: u64, chosen: impl Fn(&str) -> bool) -> io::Result<usize> {
+    let mut removed = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if !name.to_str().is_some_and(&chosen) {
+            continue;
+        }
+        let old = entry
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age.as_secs() >= age_seconds));
+        removed += usize::from(old && std::fs::remove_file(entry.path()).is_ok());
+    }
+    Ok(removed)
 }
 
 /// Whether a file lies on a file system of this machine, where locks are seen by every process of this kernel. Unknown

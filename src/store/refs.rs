@@ -93,6 +93,11 @@ impl<'r> RefStore<'r> {
             .map_err(failed(format!("write `{}`", file.display())))?;
         match value {
             RefValue::Direct(id) => drop(self.remove(candidate, RecordId(id))?),
+            RefValue::Broken(_) => {
+                let mut writer = self.repository.ref_writer().borrow_mut();
+                let removed = writer.remove_broken(self.repository.refs(), &name);
+                removed.map_err(failed(format!("remove `{name}`")))?;
+            }
             _ => self.remove_unread(&name)?,
         }
         Ok(file)
@@ -180,13 +185,15 @@ impl<'r> RefStore<'r> {
         let new = objects.write_blob(bytes)?;
         self.keep_last_bytes(candidate, bytes);
         let change = Change::Set { new, expected: expected.map(|record| record.id()) };
+        let restore = || match objects.is_loose(new) || objects.contains(new) {
+            true => Ok(()),
+            false => objects.write_blob(bytes).map(drop),
+        };
         let mut writer = self.repository.ref_writer().borrow_mut();
-        let written = writer.write(self.repository.refs(), &ref_name(candidate), change, Mark::Unique)?;
+        let written = writer.write(self.repository.refs(), &ref_name(candidate), change, Mark::Unique, &restore)?;
         match written {
             Written::Done => {
-                if !objects.is_loose(new) && !objects.contains(new) {
-                    objects.write_blob(bytes)?;
-                }
+                restore()?;
                 Ok(Swap::Applied(RecordId(new)))
             }
             Written::Stale => self.try_read(candidate).map(Swap::Stale),
@@ -229,7 +236,8 @@ impl RecordStore for RefStore<'_> {
         let doing = format!("remove `{name}`");
         let change = Change::Remove { expected: expected.id() };
         let mut writer = self.repository.ref_writer().borrow_mut();
-        match writer.write(self.repository.refs(), &name, change, Mark::Unique).map_err(failed(&*doing))? {
+        let written = writer.write(self.repository.refs(), &name, change, Mark::Unique, &|| Ok(()));
+        match written.map_err(failed(&*doing))? {
             Written::Done => Ok(true),
             Written::Stale => Ok(false),
             Written::Unknown(problem) => Err(StoreError { doing, problem }),
