@@ -81,11 +81,11 @@ struct Encoder(Sha256);
 
 impl Encoder {
     fn tag(&mut self, tag: u8) {
-        self.0.update(&[tag]);
+        self.0.update([tag]);
     }
 
     fn number(&mut self, number: u64) {
-        self.0.update(&number.to_be_bytes());
+        self.0.update(number.to_be_bytes());
     }
 
     fn count(&mut self, count: usize) {
