@@ -55,6 +55,10 @@ pub struct Config {
 pub struct Gate {
     /// The branch to compare with; nothing means: look for the usual ones.
     pub trunk: Option<String>,
+    /// What jobs and standards have where they set none, and what `prepare` has.
+    pub timeout: Timeout,
+    /// How often a failed job is tried again where it does not say so itself.
+    pub retries: u32,
     /// Jobs of one run at a time; nothing means the machine's cores.
     pub parallel: Option<NonZeroU32>,
     /// Jobs of all runs on this machine at a time; nothing means no cap.

@@ -24,7 +24,7 @@ impl Pathspec {
             return Err("holds a NUL character");
         }
         if path.is_empty() && !magic.may_be_bare {
-            return Err("selects nothing");
+            return Err("has no path; leave the key out to mean the whole tree");
         }
         if !magic.literal {
             glob(path)?;
@@ -91,13 +91,13 @@ fn short_magic(rest: &str) -> Result<(Magic, &str), &'static str> {
     }
 }
 
-/// Brackets that are never closed and a backslash at the end match nothing at all in git; nobody means that.
+/// Brackets that are never closed and a backslash at the end match nothing in git, but for a file of that very name.
 fn glob(pattern: &str) -> Result<(), &'static str> {
     let mut signs = pattern.chars();
     while let Some(sign) = signs.next() {
         match sign {
             '\\' => drop(signs.next().ok_or("ends with a lone `\\`")?),
-            '[' => bracket(&mut signs).ok_or("has a `[` that is never closed")?,
+            '[' => bracket(&mut signs).ok_or("has a `[` that is never closed; for the character itself write `\\[`")?,
             _ => {}
         }
     }

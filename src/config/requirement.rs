@@ -6,15 +6,9 @@ use toml_edit::TableLike;
 
 use super::keys::{self, Kind, Table};
 use super::read::{Placed, Reader, Section, key_span, value_span};
-use super::{Influences, Job, Measure, Per, Source, Standard, Timeout};
+use super::{Gate, Influences, Job, Measure, Per, Source, Standard, Timeout};
 use crate::id::Name;
 use crate::standard::{Decimal, Direction};
-
-/// What jobs and standards take over from `[gate]`.
-pub(super) struct Defaults {
-    pub(super) timeout: Timeout,
-    pub(super) retries: u32,
-}
 
 /// A job or a standard as read.
 pub(super) struct Draft<T> {
@@ -28,13 +22,13 @@ pub(super) struct Draft<T> {
 }
 
 /// Every `[jobs.NAME]`.
-pub(super) fn jobs(reader: &mut Reader, root: &dyn TableLike, defaults: &Defaults) -> Vec<Draft<Job>> {
-    each(reader, root, Table::Job, |reader, name, section| job(reader, name, section, defaults))
+pub(super) fn jobs(reader: &mut Reader, root: &dyn TableLike, gate: &Gate) -> Vec<Draft<Job>> {
+    each(reader, root, Table::Job, |reader, name, section| job(reader, name, section, gate))
 }
 
 /// Every `[standards.NAME]`.
-pub(super) fn standards(reader: &mut Reader, root: &dyn TableLike, defaults: &Defaults) -> Vec<Draft<Standard>> {
-    each(reader, root, Table::Standard, |reader, name, section| standard(reader, name, section, defaults))
+pub(super) fn standards(reader: &mut Reader, root: &dyn TableLike, gate: &Gate) -> Vec<Draft<Standard>> {
+    each(reader, root, Table::Standard, |reader, name, section| standard(reader, name, section, gate))
 }
 
 fn each<T>(
@@ -77,7 +71,7 @@ fn named_tables<'a>(reader: &mut Reader, root: &'a dyn TableLike, top: &str) -> 
     tables
 }
 
-fn job(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, defaults: &Defaults) -> Draft<Job> {
+fn job(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, gate: &Gate) -> Draft<Job> {
     reader.check_keys(section);
     let run = reader.command(section, "run");
     if !section.items.contains_key("run") {
@@ -86,8 +80,8 @@ fn job(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, defaults: 
     let (influences, mut references) = influences(reader, section);
     let after = reader.names(section, "after");
     let touches = reader.pathspecs(section, "touches").unwrap_or_default();
-    let timeout = timeout(reader, section, &defaults.timeout);
-    let retries = reader.whole(section, "retries").unwrap_or(defaults.retries);
+    let timeout = timeout(reader, section, &gate.timeout);
+    let retries = reader.whole(section, "retries").unwrap_or(gate.retries);
     let artifacts = reader.paths(section, "artifacts").unwrap_or_default();
     let item = run.map(|run| Job {
         name: name.value.clone(),
@@ -105,7 +99,7 @@ fn job(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, defaults: 
     Draft { name, item, references, artifact: None }
 }
 
-fn standard(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, defaults: &Defaults) -> Draft<Standard> {
+fn standard(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, gate: &Gate) -> Draft<Standard> {
     reader.check_keys(section);
     let direction = direction(reader, &name, section);
     let limit = reader.decimal(section, "limit");
@@ -128,7 +122,7 @@ fn standard(reader: &mut Reader, name: Placed<Name>, section: Section<'_>, defau
         Some("on-demand") => Measure::OnDemand,
         _ => Measure::Gate,
     };
-    let timeout = timeout(reader, section, &defaults.timeout);
+    let timeout = timeout(reader, section, &gate.timeout);
     let item = match (direction, limit, origin.source) {
         (Some(direction), Some(limit), Some(source)) => Some(Standard {
             at: reader.position(&name.span),

@@ -7,7 +7,7 @@ use toml_edit::{Document, TableLike};
 
 use super::keys::Table;
 use super::read::{Placed, Reader, Section, key_span, value_span};
-use super::requirement::{self, Defaults};
+use super::requirement;
 use super::{
     Config, Environment, Gate, JobsOf, Prepare, Push, PushedCommits, PushedTags, Timeout, Untracked, Workspace,
     references,
@@ -28,12 +28,11 @@ pub(super) fn configuration(reader: &mut Reader, document: &Document<String>, di
     }
     let gate_items = reader.table(root, "gate");
     let gate_section = gate_items.map(|items| Section { table: Table::Gate, items, title: "[gate]" });
-    let defaults = defaults(reader, gate_section);
     let gate = gate(reader, gate_section);
     let push_items = reader.table(root, "push");
     let push = push(reader, push_items.map(|items| Section { table: Table::Push, items, title: "[push]" }));
-    let jobs = requirement::jobs(reader, root, &defaults);
-    let standards = requirement::standards(reader, root, &defaults);
+    let jobs = requirement::jobs(reader, root, &gate);
+    let standards = requirement::standards(reader, root, &gate);
     if jobs.is_empty() && standards.is_empty() && reader.problems.is_empty() {
         let problem = reader.note("nothing-to-prove", "there is no job and no standard".into(), 0..0);
         problem.help = Some("add a job: `[jobs.test]` with `run = \"…\"`; `git discern init` looks for one".into());
@@ -53,22 +52,11 @@ pub(super) fn configuration(reader: &mut Reader, document: &Document<String>, di
     })
 }
 
-/// What jobs and standards take over from `[gate]`.
-fn defaults(reader: &mut Reader, section: Option<Section<'_>>) -> Defaults {
-    let usual = Timeout { limit: Some(TIMEOUT_DEFAULT), set_by: "`timeout` of `[gate]`".into() };
-    match section {
-        None => Defaults { timeout: usual, retries: 0 },
-        Some(section) => Defaults {
-            timeout: requirement::timeout(reader, section, &usual),
-            retries: reader.whole(section, "retries").unwrap_or(0),
-        },
-    }
-}
-
-/// `[gate]` but for what jobs take over from it.
 fn gate(reader: &mut Reader, section: Option<Section<'_>>) -> Gate {
     let mut gate = Gate {
         trunk: None,
+        timeout: Timeout { limit: Some(TIMEOUT_DEFAULT), set_by: "`timeout` of `[gate]`".into() },
+        retries: 0,
         parallel: None,
         slots: None,
         environment: Environment::Inherit,
@@ -83,6 +71,8 @@ fn gate(reader: &mut Reader, section: Option<Section<'_>>) -> Gate {
     let Some(section) = section else { return gate };
     reader.check_keys(section);
     gate.trunk = trunk(reader, section);
+    gate.timeout = requirement::timeout(reader, section, &gate.timeout);
+    gate.retries = reader.whole(section, "retries").unwrap_or(0);
     gate.parallel = reader.cap(section, "parallel");
     gate.slots = reader.cap(section, "slots");
     if reader.choice(section, "environment") == Some("strict") {
