@@ -178,6 +178,8 @@ pub struct Finish {
     pub by: EndedBy,
     /// What `wait` hands on.
     pub exit_status: u8,
+    /// The requirements whose verdict is failed, also where an earlier receipt says so or a reading is beyond its limit.
+    pub failed: Vec<Bound>,
     /// With `passed` and purpose `done`, always; otherwise never.
     pub proof: Option<Proof>,
 }

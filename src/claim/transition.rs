@@ -149,6 +149,8 @@ pub struct Settlement {
     pub reason: Option<OwnReason>,
     /// What `wait` hands on.
     pub exit_status: u8,
+    /// The requirements whose verdict is failed.
+    pub failed: Vec<Bound>,
     /// With `passed` and purpose `done`, required; otherwise none.
     pub proof: Option<Proof>,
 }
@@ -172,6 +174,7 @@ pub fn settle(
         at: pen.now.wall,
         by: EndedBy::Owner { reason: settlement.reason },
         exit_status: settlement.exit_status,
+        failed: settlement.failed,
         proof: settlement.proof,
     }));
     enter(&mut next, pen);
@@ -189,6 +192,7 @@ pub fn retire(record: &Record, permit: Permit, by: RetiringRun, pen: Pen) -> Res
         at: pen.now.wall,
         by: EndedBy::Run { run: by, reason: permit.reason() },
         exit_status: crate::exit::Exit::Retired.code(),
+        failed: Vec::new(),
         proof: None,
     }));
     enter(&mut next, pen);

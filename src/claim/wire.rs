@@ -111,6 +111,8 @@ enum StateV2 {
         finished_at: Timestamp,
         by: EndedBy,
         exit_status: u8,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        failed: Vec<Bound>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         proof: Option<Proof>,
     },
@@ -260,6 +262,7 @@ impl From<&State> for StateV2 {
                 finished_at: finish.at,
                 by: finish.by.clone(),
                 exit_status: finish.exit_status,
+                failed: finish.failed.clone(),
                 proof: finish.proof.clone(),
             },
         }
@@ -324,8 +327,8 @@ impl From<RecordV2> for Record {
             state: match wire.state {
                 StateV2::Planning { claim } => State::Planning(claim.into()),
                 StateV2::Claimed { claim } => State::Claimed(claim.into()),
-                StateV2::Finished { outcome, finished_at, by, exit_status, proof } => {
-                    State::Finished(Box::new(Finish { outcome, at: finished_at, by, exit_status, proof }))
+                StateV2::Finished { outcome, finished_at, by, exit_status, failed, proof } => {
+                    State::Finished(Box::new(Finish { outcome, at: finished_at, by, exit_status, failed, proof }))
                 }
             },
             requirements: wire.requirements,
@@ -350,6 +353,7 @@ impl From<RecordV1> for Record {
                     Outcome::Failed => 1,
                     Outcome::Cancelled => 143,
                 },
+                failed: Vec::new(),
                 proof,
             })),
         };

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use super::claims::Claims;
 use crate::claim::owner::{Effect, Input, Owner, Said, Seen};
 use crate::claim::transition::{History, Pen};
-use crate::id::{CommitId, Nonce, Token};
-use crate::os::clock::Clock;
+use crate::id::CommitId;
 
 /// What an owner needs besides the store: clocks and fresh nonces.
 pub trait Desk {
@@ -18,34 +17,16 @@ pub trait Desk {
     fn pen(&mut self) -> Pen;
 }
 
-/// The machine's clock and random source.
-#[derive(Debug)]
-pub struct SystemDesk<C, R> {
-    /// The clocks.
-    pub clock: C,
-    /// Where nonces come from.
-    pub random: R,
-    /// The token of the file that our git children hold locked.
-    pub writer: Option<Token>,
-}
-
-impl<C: Clock, R: crate::os::random::Random> Desk for SystemDesk<C, R> {
-    fn pen(&mut self) -> Pen {
-        let nonce: Nonce = self.random.nonce();
-        Pen { now: self.clock.now(), nonce, writer: self.writer }
-    }
-}
-
 /// Takes `input` in, performs whatever it leads to, and returns what the owner has to say, in order.
-pub fn drive(owner: &mut Owner, input: Input, claims: &mut dyn Claims, desk: &mut dyn Desk) -> Vec<Said> {
+pub fn drive<S: Claims + Desk>(owner: &mut Owner, input: Input, store: &mut S) -> Vec<Said> {
     let candidate = owner.fence().candidate;
     let mut said = Vec::new();
     let mut inputs = VecDeque::from([input]);
     while let Some(input) = inputs.pop_front() {
-        for effect in owner.step(input, desk.pen()) {
+        for effect in owner.step(input, store.pen()) {
             match effect {
                 Effect::Say(words) => said.push(words),
-                question => inputs.push_back(answer(&question, &candidate, owner, claims)),
+                question => inputs.push_back(answer(&question, &candidate, owner, store)),
             }
         }
     }

@@ -3,17 +3,28 @@
 //! A run is one thread with one loop (C14): renewal, narration, job supervision and signal handling share it, and narration
 //! is written synchronously. What stops the loop stops the renewals, and the claim becomes available after one lease.
 
+pub mod attempt;
 pub mod claims;
+pub mod dirty;
 pub mod evaluate;
+pub mod gate;
 pub mod holder;
 pub mod job;
 pub mod job_clock;
 pub mod job_end;
 pub mod log;
 mod order;
+pub mod known;
+pub mod left_here;
+pub mod machine;
+pub mod measure;
+pub mod planning;
 pub mod recovery;
 pub mod requirements;
 pub mod run;
+pub mod session;
+pub mod slots;
 pub mod stage;
 pub mod supervisor;
+pub mod trunk;
 pub mod worktree_lock;

@@ -87,30 +87,28 @@ pub enum Mode {
 }
 
 /// Looks at one candidate's claim and, if so asked, retires it where that is permitted.
-pub fn inspect(
+pub fn inspect<S: Claims + Witness + Desk>(
     candidate: CommitId,
-    claims: &mut dyn Claims,
-    witness: &mut dyn Witness,
-    desk: &mut dyn Desk,
+    session: &mut S,
     by: &RetiringRun,
     mode: Mode,
 ) -> Inspected {
-    let what = match claims.look(&candidate) {
+    let what = match session.look(&candidate) {
         Seen::Absent => Finding::Free,
         Seen::Unreadable(why) => Finding::Unreadable(why),
         Seen::Record(_, record) if record.is_finished() => Finding::Free,
         Seen::Record(id, record) => {
-            let now = desk.pen().now;
-            let sighting = witness.sighting(&candidate, id, now.monotonic_ms);
-            let executor = witness.executor(&record);
-            let observer = Observer { boot: witness.boot(), now };
+            let now = session.pen().now;
+            let sighting = session.sighting(&candidate, id, now.monotonic_ms);
+            let executor = session.executor(&record);
+            let observer = Observer { boot: session.boot(), now };
             match lease::takeover(&record, id, &observer, sighting.as_ref(), executor) {
                 Takeover::Finished => Finding::Free,
                 Takeover::NotYet { remaining_ms } => Finding::Live { record, remaining_ms },
                 Takeover::Permitted(permit) if mode == Mode::Look => {
                     Finding::Abandoned { record, reason: permit.reason() }
                 }
-                Takeover::Permitted(permit) => retire(id, record, permit, claims, witness, desk, by),
+                Takeover::Permitted(permit) => retire(id, record, permit, session, by),
             }
         }
     };
@@ -118,29 +116,27 @@ pub fn inspect(
 }
 
 /// Retires `record`, which was read as `id`; exactly one of this, a renewal and a settlement lands first (C23).
-fn retire(
+fn retire<S: Claims + Witness + Desk>(
     id: RecordId,
     record: Box<Record>,
     permit: lease::Permit,
-    claims: &mut dyn Claims,
-    witness: &mut dyn Witness,
-    desk: &mut dyn Desk,
+    session: &mut S,
     by: &RetiringRun,
 ) -> Finding {
     let candidate = record.attempt.commit;
-    let retired = match transition::retire(&record, permit, by.clone(), desk.pen()) {
+    let retired = match transition::retire(&record, permit, by.clone(), session.pen()) {
         Ok(retired) => retired,
         Err(refusal) => return Finding::NotRetired { record, problem: refusal.to_string() },
     };
-    match claims.swap(&candidate, Some(id), &retired) {
+    match session.swap(&candidate, Some(id), &retired) {
         Written::Applied(_) => {}
         // Somebody was faster: look again another time.
         Written::Stale => return Finding::NotRetired { record, problem: "it was written to meanwhile".to_owned() },
-        Written::Unknown(problem) if !happened(&retired, claims) => return Finding::NotRetired { record, problem },
+        Written::Unknown(problem) if !happened(&retired, session) => return Finding::NotRetired { record, problem },
         Written::Unknown(_) => {}
     }
-    let leftovers = witness.end_leftovers(record.attempt.id);
-    let unabsorbed = claims.absorb(&retired).err();
+    let leftovers = session.end_leftovers(record.attempt.id);
+    let unabsorbed = session.absorb(&retired).err();
     Finding::Retired { record, reason: permit.reason(), leftovers, unabsorbed }
 }
 

@@ -202,7 +202,13 @@ impl<'s, S: Stage> Run<'s, S> {
 
     /// Settles the attempt, and says how it is over: a loss that was proven meanwhile is the answer, whatever was to be
     /// settled (C8, C17).
-    pub fn settle(mut self, outcome: Outcome, exit: Exit, proof: Option<Proof>) -> (Over, Option<Stopped>) {
+    pub fn settle(
+        mut self,
+        outcome: Outcome,
+        exit: Exit,
+        failed: Vec<Bound>,
+        proof: Option<Proof>,
+    ) -> (Over, Option<Stopped>) {
         // A signal that comes now changes the outcome only until it is written.
         while self.over.is_none() {
             let settlement = match &self.stopped {
@@ -210,9 +216,16 @@ impl<'s, S: Stage> Run<'s, S> {
                     outcome: Outcome::Cancelled,
                     reason: Some(stopped.reason()),
                     exit_status: stopped.exit().code(),
+                    failed: failed.clone(),
                     proof: None,
                 },
-                None => Settlement { outcome, reason: None, exit_status: exit.code(), proof: proof.clone() },
+                None => Settlement {
+                    outcome,
+                    reason: None,
+                    exit_status: exit.code(),
+                    failed: failed.clone(),
+                    proof: proof.clone(),
+                },
             };
             let interrupted = self.stopped.as_ref().is_some_and(Stopped::is_interrupt);
             let within_ms = if interrupted { SETTLE_AFTER_INTERRUPT_MS } else { LEASE_MS };

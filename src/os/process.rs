@@ -169,3 +169,15 @@ mod tests {
         assert_eq!(ProcessEnd::Signal(9).to_string(), "was killed by SIGKILL (signal 9)");
     }
 }
+
+/// Waits until any of `fds` is readable (or its other end closed), at most `limit_ms`. A signal ends the wait as well.
+pub fn wait_any(fds: &[BorrowedFd<'_>], limit_ms: u64) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut polled: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    let limit = Timespec {
+        tv_sec: i64::try_from(limit_ms / 1000).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(limit_ms % 1000 * 1_000_000).unwrap_or(0),
+    };
+    // Whatever ends the wait early, the caller looks at everything anyway.
+    let _ = poll(&mut polled, Some(&limit));
+}

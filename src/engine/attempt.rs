@@ -1,0 +1,441 @@
+//! One attempt of a real run: journal, reservation, plan, loop, settlement, report (steps 6 to 10 of the story).
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::claims::Claims as _;
+use super::evaluate::{self, Evaluator, known_receipt};
+use super::gate::{GateError, Request, Subject, unreadable};
+use super::machine::{Machine, Parts, Work, log_file};
+use super::planning;
+use super::requirements::{self, Detailed, Unplanned};
+use super::run::{Run, Stopped, Worked};
+use super::session::Session;
+use super::stage::Stage as _;
+use super::worktree_lock::{Holder, WorktreeLock};
+use crate::claim::lease::Fence;
+use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
+use crate::claim::record::{Attempt, Bound, EndedBy, Executor, Outcome, Purpose};
+use crate::document::{
+    AttemptSummary, Cancelled, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing,
+};
+use crate::event::What;
+use crate::evidence::proof::Occasion;
+use crate::evidence::subject::{Platform, Salt};
+use crate::evidence::{LogRef, Place, Proof, Receipt, RequirementKey};
+use crate::exit::Exit;
+use crate::git::Snapshot;
+use crate::id::AttemptId;
+use crate::journal::{Header, Journal};
+use crate::os::boot;
+use crate::os::random::Random as _;
+use crate::os::signal::{Signal, Signals};
+use crate::plan::{AfterFailure, Decision, Plan, Schedule};
+use crate::report::Reporter;
+use crate::store::StoreError;
+use crate::time::Timestamp;
+
+/// What became of a try to make an attempt.
+pub enum Attempted {
+    /// It is over, and this is its answer.
+    Over(Box<RunDocument>),
+    /// Another run reserved in the same instant; nothing was left behind.
+    Beaten,
+}
+
+/// The signals that a run catches.
+const SIGNALS: [Signal; 6] =
+    [Signal::Interrupt, Signal::Terminate, Signal::Hangup, Signal::Suspend, Signal::Resize, Signal::Child];
+
+/// Makes the attempt `id` at `subject`, from its journal to its report.
+///
+/// # Errors
+/// Nothing was reserved, or the candidate's record can't be read.
+pub fn make(
+    request: &Request,
+    subject: &Subject,
+    id: AttemptId,
+    mut lock: WorktreeLock,
+    snapshot: Snapshot,
+    session: &mut Session<'_>,
+    reporter: &mut Reporter,
+) -> Result<Attempted, GateError> {
+    let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
+    let top = session.repository.worktree()?.to_owned();
+    let signals = Signals::install(&SIGNALS).map_err(|error| store("catch signals", error.to_string()))?;
+    session.prepare_to_write();
+    let started_at = session.now().wall;
+    let (journal, journal_problem) = match open_journal(request, subject, id, started_at, session) {
+        Ok(journal) => (Some(journal), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    lock.describe(&Holder {
+        command: request.command().to_owned(),
+        pid: std::process::id(),
+        since: started_at,
+        operation: journal.as_ref().map(|journal| journal.handle().clone()),
+        candidate: Some(subject.head.commit),
+    });
+    let attempt = describe(request, subject, id, started_at, session, journal.as_ref());
+    let fence = Fence { candidate: subject.head.commit, attempt: id, token: session.random().token() };
+    let commit = subject.head.commit;
+    let parts = Parts { session, reporter, journal, signals, lock, snapshot, attempt: id, commit, top };
+    let mut machine = Machine::new(parts).map_err(|error| store("make room for logs", error.to_string()))?;
+    if let Some(problem) = journal_problem {
+        machine.tell(What::Note { text: format!("no journal could be made ({problem}); this run has no handle") });
+    }
+    let handle = machine.handle();
+    let mut run = Run::new(&mut machine, Owner::new(fence, attempt));
+    let generation = match run.reserve() {
+        Ok(generation) => generation,
+        Err(NotReserved::Held(..)) => return Ok(Attempted::Beaten),
+        Err(NotReserved::Unreadable(why)) => return Err(unreadable(commit, &why).into()),
+        Err(NotReserved::LedgerUnwritable(problem)) => return Err(store("write the ledger", problem).into()),
+        Err(NotReserved::Store(problem)) => return Err(store("reserve the claim", problem).into()),
+    };
+    run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
+    let story = Story { request, subject, id, started_at };
+    let done = story.carry_out(run);
+    let summary =
+        AttemptSummary { id, generation, operation: handle, started_at, finished_at: Some(machine.session.now().wall) };
+    let document = story.report(&mut machine, done, summary);
+    Ok(Attempted::Over(Box::new(document)))
+}
+
+fn open_journal(
+    request: &Request,
+    subject: &Subject,
+    id: AttemptId,
+    started_at: Timestamp,
+    session: &mut Session<'_>,
+) -> std::io::Result<Journal> {
+    let (handle, token) = (session.random().handle(), session.random().token());
+    let mut header = Header::new(handle, token, request.command(), boot::boot_identity(), started_at);
+    header.attempt = Some(id);
+    header.candidate = Some(subject.head.commit);
+    header.worktree = session.repository.worktree_name();
+    header.directory = session.repository.worktree().map(ToOwned::to_owned).unwrap_or_default();
+    session.journals.create(&header)
+}
+
+fn describe(
+    request: &Request,
+    subject: &Subject,
+    id: AttemptId,
+    started_at: Timestamp,
+    session: &Session<'_>,
+    journal: Option<&Journal>,
+) -> Attempt {
+    Attempt {
+        id,
+        generation: 0,
+        purpose: request.purpose,
+        rerun_of: None,
+        commit: subject.head.commit,
+        tree: Some(subject.head.tree),
+        executor: Executor {
+            machine: boot::machine_identity(),
+            boot: boot::boot_identity(),
+            pid: std::process::id(),
+            worktree: session.repository.worktree_name(),
+            branch: subject.head.branch.clone(),
+            started_at,
+            journal: journal.map(|journal| journal.reference().clone()),
+        },
+    }
+}
+
+/// What does not change while an attempt runs.
+struct Story<'s> {
+    request: &'s Request,
+    subject: &'s Subject,
+    id: AttemptId,
+    started_at: Timestamp,
+}
+
+/// How an attempt went.
+struct Done {
+    over: Over,
+    stopped: Option<Stopped>,
+    refusal: Option<Refusal>,
+    worked: Worked,
+    exit: Exit,
+    proof: Option<Proof>,
+}
+
+impl Story<'_> {
+    /// Plans, binds, works and settles. A panic on the way is settled like any other end (C18).
+    fn carry_out(&self, mut run: Run<'_, Machine<'_, '_>>) -> Done {
+        let mut refusal = None;
+        let worked = catch_unwind(AssertUnwindSafe(|| self.plan_and_work(&mut run, &mut refusal)));
+        let worked = worked.unwrap_or_else(|panic| {
+            let what = panic.downcast_ref::<String>().cloned();
+            let what = what.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            run.stop(Stopped::Internal(what.unwrap_or_else(|| "a panic".to_owned())));
+            Worked::default()
+        });
+        let failed = self.failed(run.stage(), &worked.receipts);
+        let complete = run.stage().work().is_some();
+        let passes = failed.is_empty() && complete && !self.lacks_a_verdict(run.stage(), &worked.receipts);
+        if passes {
+            run.look_once_more();
+        }
+        let mut proof = None;
+        if passes && run.stopped().is_none() && self.request.purpose == Purpose::Done {
+            match self.prove(run.stage(), &worked.receipts) {
+                Ok(assembled) => proof = Some(assembled),
+                Err(problem) => run.stop(Stopped::Internal(problem)),
+            }
+        }
+        let (outcome, exit) = if passes { (Outcome::Passed, Exit::Success) } else { (Outcome::Failed, Exit::Failed) };
+        let (over, stopped) = run.settle(outcome, exit, failed, proof.clone());
+        Done { over, stopped, refusal, worked, exit, proof }
+    }
+
+    fn plan_and_work(&self, run: &mut Run<'_, Machine<'_, '_>>, refusal: &mut Option<Refusal>) -> Worked {
+        match planning::make(self.request, self.subject, run) {
+            Ok(work) => run.stage().take_up(work),
+            Err(Unplanned::Refused(why)) => {
+                *refusal = Some(why);
+                run.stop(Stopped::Refused);
+            }
+            Err(Unplanned::Git(error)) => run.stop(Stopped::Store(error.to_string())),
+        }
+        let Some(work) = run.stage().work() else { return Worked::default() };
+        let plan = work.plan.clone();
+        let details = work.details.clone();
+        let parallel = work.config.gate.parallel.map_or_else(cores, |it| it.get() as usize);
+        run.stage().tell(What::Planned { requirements: planning::as_event(&plan) });
+        match run.bind(bound(&plan)) {
+            Ok(()) => {}
+            Err(why) => {
+                let message = format!("the plan does not fit into an attempt record: {why}");
+                *refusal = Some(Refusal::new(Diagnostic::new("plan-too-large", message)));
+                run.stop(Stopped::Refused);
+            }
+        }
+        let after_failure =
+            if self.request.keep_going { AfterFailure::KeepGoing } else { AfterFailure::StartNothing };
+        let schedule = Schedule::new(&plan, after_failure);
+        let handle = run.stage().handle();
+        let logs = run.stage().logs().to_owned();
+        let mut evaluator = Evaluator {
+            details: &details,
+            attempt: self.id,
+            commit: self.subject.head.commit,
+            place: Place::InPlace,
+            handle,
+            salt: &mut || Salt(*uuid::Uuid::new_v4().as_bytes()),
+            log_path: &|log: &LogRef| Some(logs.join(&log.file).to_string_lossy().into_owned()),
+        };
+        run.work(schedule, parallel, &mut evaluator)
+    }
+
+    /// The requirements whose verdict is failed: known before, or found out now.
+    fn failed(&self, machine: &Machine<'_, '_>, receipts: &[Receipt]) -> Vec<Bound> {
+        let Some(work) = machine.work() else { return Vec::new() };
+        let reports = self.verdicts(machine, work, receipts, &[]);
+        let failed = reports.iter().filter(|report| report.verdict == Standing::Failed);
+        failed
+            .filter_map(|it| Some(Bound { kind: it.kind, name: it.name.clone(), subject: it.subject? }))
+            .collect()
+    }
+
+    fn lacks_a_verdict(&self, machine: &Machine<'_, '_>, receipts: &[Receipt]) -> bool {
+        let Some(work) = machine.work() else { return true };
+        self.verdicts(machine, work, receipts, &[]).iter().any(|report| report.verdict != Standing::Passed)
+    }
+
+    /// Every requirement with what is known of it now. `cut_short` ran when the run was ended.
+    fn verdicts(
+        &self,
+        machine: &Machine<'_, '_>,
+        work: &Work,
+        receipts: &[Receipt],
+        cut_short: &[RequirementKey],
+    ) -> Vec<RequirementReport> {
+        let items = work.plan.items.iter().filter(|item| item.decision != Decision::NotNeeded);
+        items
+            .map(|item| {
+                let key = &item.requirement.key;
+                let log = |receipt: &Receipt| receipt.log.as_ref().and_then(|log| log_file(machine.session, log));
+                let detailed = work.details.get(key);
+                let obtained = receipts.iter().rev().find(|receipt| receipt.key() == *key);
+                let mut report = match (detailed, obtained, known_receipt(item)) {
+                    (Some(detailed), Some(receipt), _) => {
+                        evaluate::of_receipt(detailed, receipt, Source::Ran, log(receipt))
+                    }
+                    (Some(detailed), None, Some(receipt)) => {
+                        evaluate::of_receipt(detailed, receipt, Source::Reused, log(receipt))
+                    }
+                    _ => evaluate::unrun(key, item.requirement.command.clone(), None),
+                };
+                if report.verdict == Standing::Unrun && cut_short.contains(key) {
+                    report.verdict = Standing::Cancelled;
+                }
+                if let (Decision::Run(why), None) = (&item.decision, &report.reason) {
+                    report.reason = Some(why.to_string());
+                }
+                report.flaky |= item.flaky || contradicts(item, obtained);
+                report.subject = Some(item.requirement.subject);
+                report
+            })
+            .collect()
+    }
+
+    fn prove(&self, machine: &Machine<'_, '_>, receipts: &[Receipt]) -> Result<Proof, String> {
+        let work = machine.work().ok_or("there is no plan")?;
+        let known = work.plan.items.iter().filter_map(known_receipt);
+        let all: Vec<Receipt> = known.chain(receipts).cloned().collect();
+        let demands = requirements::demands(&work.details_in_order());
+        let occasion = Occasion {
+            commit: self.subject.head.commit,
+            tree: self.subject.head.tree,
+            configuration: self.subject.config.digest,
+            trunk: work.comparison.compared.clone(),
+            departures: work.comparison.departures.clone(),
+            attempt: self.id,
+            started_at: self.started_at,
+            finished_at: machine.session.now().wall,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            git_version: machine.session.repository.git().version().map(|(text, _)| text).unwrap_or_default(),
+            platform: Platform::current(),
+        };
+        Proof::assemble(occasion, &demands, &all).map_err(|lacking| {
+            let lacking: Vec<String> = lacking.iter().map(|it| format!("{} {}", it.key, it.why)).collect();
+            format!("no Proof could be assembled: {}", lacking.join("; "))
+        })
+    }
+
+    /// The answer, from how the attempt is over; then what is left to do is done.
+    fn report(&self, machine: &mut Machine<'_, '_>, done: Done, summary: AttemptSummary) -> RunDocument {
+        let Done { over, stopped, refusal, worked, exit, proof } = done;
+        let mut document = match over {
+            Over::Settled(ended) if ended.outcome == Outcome::Cancelled => {
+                let stopped = stopped.unwrap_or(Stopped::Internal("it was cancelled".to_owned()));
+                cancelled(self.request, &stopped, refusal)
+            }
+            Over::Settled(ended) => {
+                let mut document = RunDocument::new(self.request.command(), exit);
+                document.proof = proof.filter(|_| ended.outcome == Outcome::Passed);
+                document
+            }
+            Over::Lost(loss) => lost(self.request, &loss),
+            Over::Unsettled(problem) => unsettled(self.request, stopped.as_ref(), &problem),
+            Over::SettleRefused(refusal) => {
+                let mut document = RunDocument::new(self.request.command(), Exit::Internal);
+                document.diagnostics.push(Diagnostic::new("internal-error", refusal.to_string()));
+                document
+            }
+            Over::NotReserved(_) => RunDocument::new(self.request.command(), Exit::Store),
+        };
+        document.attempt = Some(summary);
+        if let Some(work) = machine.work() {
+            document.requirements = self.verdicts(machine, work, &worked.receipts, &worked.cut_short);
+        }
+        if let Some(problem) = self.absorb(machine) {
+            let message = format!("the ledger could not be written ({problem}); the next run does it, the outcome stands");
+            machine.tell(What::Note { text: message });
+        }
+        let duration_ms = machine.session.now().wall.millis_since(self.started_at).max(0).unsigned_abs();
+        let (outcome, exit) = (document.outcome, document.exit);
+        machine.tell(What::Ended { outcome, exit, duration_ms });
+        document
+    }
+
+    /// Copies the finished record into the ledger; why that could not be done, if so.
+    fn absorb(&self, machine: &mut Machine<'_, '_>) -> Option<String> {
+        match machine.session.look(&self.subject.head.commit) {
+            Seen::Record(_, record) if record.is_finished() && record.attempt.id == self.id => {
+                machine.session.absorb(&record).err()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A verdict that differs from an earlier one for the same subject.
+fn contradicts(item: &crate::plan::PlanItem, obtained: Option<&Receipt>) -> bool {
+    matches!((known_receipt(item), obtained), (Some(known), Some(new)) if known.verdict != new.verdict)
+}
+
+fn bound(plan: &Plan) -> Vec<Bound> {
+    let items = plan.items.iter().filter(|item| item.decision != Decision::NotNeeded);
+    items
+        .map(|item| {
+            let key = item.requirement.key.clone();
+            Bound { kind: key.kind, name: key.name, subject: item.requirement.subject }
+        })
+        .collect()
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The answer of a run that ended itself before its end.
+fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>) -> RunDocument {
+    let mut document = RunDocument::new(request.command(), stopped.exit());
+    let reason = stopped.reason().word().to_owned();
+    document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });
+    let again = format!("git discern {}", request.command());
+    match stopped {
+        Stopped::TreeChanged(what) => {
+            let message = "the worktree changed while the run worked, so that nothing was proven";
+            let mut diagnostic = Diagnostic::new("tree-changed", message).fix("git status");
+            diagnostic.place.clone_from(what);
+            document.diagnostics.push(diagnostic);
+        }
+        Stopped::WorktreeGone => {
+            document.diagnostics.push(Diagnostic::new("worktree-gone", "the worktree was removed while the run worked"));
+        }
+        Stopped::Store(problem) => document.diagnostics.push(Diagnostic::new("store-error", problem.clone())),
+        Stopped::Internal(problem) => document.diagnostics.push(Diagnostic::new("internal-error", problem.clone())),
+        Stopped::Refused => document.diagnostics.extend(refusal.into_iter().flat_map(|refusal| refusal.diagnostics)),
+        Stopped::Signal(_) | Stopped::Requested => document.hints.push(again),
+    }
+    document
+}
+
+/// The answer of a run that another one retired (C17): the same words whatever step found it.
+fn lost(request: &Request, loss: &Loss) -> RunDocument {
+    let mut document = RunDocument::new(request.command(), Exit::Retired);
+    document.cancelled = Some(match loss {
+        Loss::Retired(ended) => match &ended.by {
+            EndedBy::Run { run, reason } => Cancelled {
+                by: run.attempt,
+                operation: run.operation.clone(),
+                worktree: Some(run.worktree.clone()),
+                reason: reason.word().to_owned(),
+            },
+            EndedBy::Owner { .. } => {
+                Cancelled { by: None, operation: None, worktree: None, reason: "replaced".to_owned() }
+            }
+        },
+        Loss::Replaced(attempt) => Cancelled {
+            by: Some(attempt.id),
+            operation: attempt.executor.journal.as_ref().map(|journal| journal.handle.clone()),
+            worktree: Some(attempt.executor.worktree.clone()),
+            reason: "replaced".to_owned(),
+        },
+    });
+    document.hints.push(format!("git discern {}", request.command()));
+    document
+}
+
+/// The answer of a run that could not record how it ended: what ended it comes first, the store is added (C18).
+fn unsettled(request: &Request, stopped: Option<&Stopped>, problem: &str) -> RunDocument {
+    let exit = stopped.map_or(Exit::Store, Stopped::exit);
+    let mut document = match stopped {
+        Some(stopped) => cancelled(request, stopped, None),
+        None => RunDocument::new(request.command(), exit),
+    };
+    let message = format!("the attempt could not be settled ({problem}); its claim lapses by itself within a minute");
+    document.diagnostics.push(Diagnostic::new("not-settled", message));
+    document
+}
+
+/// The requirements of a run, by key.
+pub fn by_key(details: Vec<Detailed>) -> BTreeMap<RequirementKey, Detailed> {
+    details.into_iter().map(|detailed| (detailed.requirement.key.clone(), detailed)).collect()
+}

@@ -1,0 +1,364 @@
+//! The story of `done` and `standards`, in the order in which a run lives.
+//!
+//! 1. Take the candidate, refuse what can't be one. 2. Answer from its newest outcome. 3. Pending, if its claim is live.
+//! 4. Recovery, repository-wide. 5. The worktree's lock. 6. Journal and write probe. 7. Reserve, plan, bind. 8. The loop.
+//! 9. The last tree check, the Proof, settlement. 10. Absorb and report. Nothing is written before 4.
+
+use super::attempt::{self, Attempted};
+use super::known;
+use super::recovery::{self, Finding, Mode};
+use super::session::Session;
+use super::worktree_lock::{Taken, WorktreeLock};
+use crate::claim::record::Purpose;
+use crate::config::{self, Colour, Config, Untracked};
+use crate::document::{Candidate, Diagnostic, Pending, Refusal, RunDocument};
+use crate::event::{Event, What};
+use crate::exit::Exit;
+use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
+use crate::id::{AttemptId, Name};
+use crate::ledger::LedgerError;
+use crate::os::process;
+use crate::os::random::Random as _;
+use crate::plan::Rerun;
+use crate::report::Reporter;
+use crate::store::StoreError;
+use crate::time::Timestamp;
+
+/// How long a run waits for its worktree before it answers *pending*, in milliseconds (C28).
+const WORKTREE_WAIT_MS: u64 = 10_000;
+
+/// How often a waiting run looks again, in milliseconds.
+const LOOK_AGAIN_MS: u64 = 100;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// To prove, or to measure.
+    pub purpose: Purpose,
+    /// The standards to measure; all, when none are named.
+    pub names: Vec<Name>,
+    /// What runs again whatever is known.
+    pub rerun: Rerun,
+    /// Whether to wait for a claim that is held: for ever, or for so many seconds.
+    pub wait: Option<Option<u64>>,
+    /// Whether a failure keeps the rest from starting.
+    pub keep_going: bool,
+}
+
+impl Request {
+    /// The subcommand's name.
+    pub fn command(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Done => "done",
+            Purpose::Standards => "standards",
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Something has to be mended first.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The repository could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The store could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<LedgerError> for GateError {
+    fn from(error: LedgerError) -> Self {
+        Self::Store(StoreError { doing: error.doing, problem: error.problem })
+    }
+}
+
+/// What a run works on.
+pub struct Subject {
+    /// The commit.
+    pub head: Head,
+    /// As documents name it.
+    pub candidate: Candidate,
+    /// Its committed configuration.
+    pub config: Config,
+}
+
+/// Carries out `request` on the `HEAD` of the session's worktree.
+///
+/// # Errors
+/// What can't be a candidate is refused; the repository or the store can't be read or written.
+pub fn run(
+    request: &Request,
+    session: &mut Session<'_>,
+    reporter: &mut Reporter,
+) -> Result<RunDocument, GateError> {
+    refuse_inside_own_job(session.repository)?;
+    let subject = take_candidate(session.repository)?;
+    let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
+    if answers && let Some(document) = known::answer(session, subject.head.commit, &subject.config)? {
+        check_clean(session.repository, &subject, Depth::Now)?;
+        return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
+    }
+    let snapshot = check_clean(session.repository, &subject, Depth::WithSnapshot)?;
+    let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None };
+    let document = gate.wait_and_run(snapshot)?;
+    Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
+}
+
+struct Gate<'g, 'r> {
+    request: &'g Request,
+    session: &'g mut Session<'r>,
+    reporter: &'g mut Reporter,
+    subject: Subject,
+    /// The attempt that this run will be, once it has begun to act.
+    began: Option<AttemptId>,
+    /// Since when it waits for another run, on the monotonic clock.
+    waited_since_ms: Option<u64>,
+}
+
+/// What keeps a run from reserving.
+enum Obstacle {
+    /// The candidate's claim is live.
+    Claim(Box<Pending>),
+    /// Another run holds the worktree.
+    Worktree(Box<Pending>),
+}
+
+impl Gate<'_, '_> {
+    fn wait_and_run(&mut self, mut snapshot: Option<Snapshot>) -> Result<RunDocument, GateError> {
+        let since_ms = self.session.now().monotonic_ms;
+        loop {
+            let obstacle = match self.clear_the_way()? {
+                Ok(lock) => {
+                    // Whatever happened while this run waited, it starts from what is there now.
+                    if self.waited_since_ms.is_some() {
+                        self.subject_is_as_it_was()?;
+                        snapshot = check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?;
+                    }
+                    if let Some(answer) = self.answer_of_another()? {
+                        return Ok(answer);
+                    }
+                    if let Attempted::Over(document) = self.attempt(lock, snapshot.take())? {
+                        return Ok(*document);
+                    }
+                    // Somebody else reserved in the same instant.
+                    self.waited_since_ms.get_or_insert(since_ms);
+                    continue;
+                }
+                Err(obstacle) => obstacle,
+            };
+            let now_ms = self.session.now().monotonic_ms;
+            let waited_ms = now_ms - *self.waited_since_ms.get_or_insert(now_ms);
+            let (pending, limit_ms) = match (obstacle, self.request.wait) {
+                (Obstacle::Claim(pending), None) => (pending, 0),
+                (Obstacle::Worktree(pending), None) => (pending, WORKTREE_WAIT_MS),
+                (Obstacle::Claim(pending) | Obstacle::Worktree(pending), Some(seconds)) => {
+                    (pending, seconds.map_or(u64::MAX, |seconds| seconds.saturating_mul(1000)))
+                }
+            };
+            if waited_ms >= limit_ms {
+                let mut document = RunDocument::new(self.request.command(), Exit::Pending);
+                document.pending = Some(*pending);
+                return Ok(document);
+            }
+            if waited_ms == 0 {
+                self.tell(What::Waiting { pending: *pending });
+            }
+            process::wait_any(&[], LOOK_AGAIN_MS);
+            if let Some(answer) = self.answer_of_another()? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Recovery, then the worktree's lock; or what is in the way. The candidate's own claim is looked at first, so that a live
+    /// one is answered at once and nothing is written.
+    fn clear_the_way(&mut self) -> Result<Result<WorktreeLock, Obstacle>, GateError> {
+        let commit = self.subject.head.commit;
+        if let Some(pending) = self.claim_of(commit, Mode::Look)? {
+            return Ok(Err(Obstacle::Claim(Box::new(pending))));
+        }
+        self.recover()?;
+        let lock = match WorktreeLock::try_take(self.session.repository.git_dir()) {
+            Ok(Taken::Held(lock)) => lock,
+            Ok(Taken::Busy(holder)) => {
+                let handle = holder.as_ref().and_then(|holder| holder.operation.clone());
+                let followed = handle.as_ref().map_or_else(|| commit.to_string(), ToString::to_string);
+                let pending = Pending {
+                    attempt: None,
+                    operation: handle,
+                    worktree: self.session.repository.worktree_name(),
+                    branch: self.subject.candidate.branch.clone(),
+                    since: holder.map(|holder| holder.since),
+                    lease_expires_at: None,
+                    reconnect: format!("git discern wait {followed}"),
+                };
+                return Ok(Err(Obstacle::Worktree(Box::new(pending))));
+            }
+            Err(error) => {
+                let doing = "lock the worktree".to_owned();
+                return Err(StoreError { doing, problem: error.to_string() }.into());
+            }
+        };
+        match self.claim_of(commit, Mode::Retire)? {
+            Some(pending) => Ok(Err(Obstacle::Claim(Box::new(pending)))),
+            None => Ok(Ok(lock)),
+        }
+    }
+
+    /// Who has the claim of `commit`, if it may not be taken over; a claim that may be is retired, if so asked.
+    fn claim_of(&mut self, commit: crate::id::CommitId, mode: Mode) -> Result<Option<Pending>, GateError> {
+        let by = self.session.retiring_run(self.request.command(), self.began);
+        let inspected = recovery::inspect(commit, self.session, &by, mode);
+        match inspected.what {
+            Finding::Live { record, .. } | Finding::NotRetired { record, .. } => Ok(Some(known::pending(&record))),
+            Finding::Unreadable(why) => Err(unreadable(commit, &why).into()),
+            Finding::Free | Finding::Abandoned { .. } | Finding::Retired { .. } => Ok(None),
+        }
+    }
+
+    /// Retires every abandoned claim in the repository (C22). What can't be retired, or read, is noted and stops nothing.
+    fn recover(&mut self) -> Result<(), GateError> {
+        let attempt = self.begin();
+        let by = self.session.retiring_run(self.request.command(), Some(attempt));
+        for candidate in self.session.candidates()? {
+            let inspected = recovery::inspect(candidate, self.session, &by, Mode::Retire);
+            match inspected.what {
+                Finding::Retired { record, reason, .. } => {
+                    let worktree = record.attempt.executor.worktree.clone();
+                    let (attempt, why) = (record.attempt.id, reason.word().to_owned());
+                    self.tell(What::Retired { candidate, attempt, worktree, why });
+                }
+                Finding::NotRetired { problem, .. } => {
+                    let doing = format!("retire the abandoned claim of {}", candidate.short());
+                    self.tell(What::StoreTrouble { doing, problem });
+                }
+                Finding::Unreadable(why) if candidate != self.subject.head.commit => {
+                    let text = format!("refs/discern/attempt/{candidate} can't be read ({why}); it concerns only that commit");
+                    self.tell(What::Note { text });
+                }
+                Finding::Unreadable(_) | Finding::Free | Finding::Live { .. } | Finding::Abandoned { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// From here on there is a story to tell.
+    fn begin(&mut self) -> AttemptId {
+        if let Some(attempt) = self.began {
+            return attempt;
+        }
+        let now = self.session.now().wall;
+        let attempt = self.session.random().attempt(now);
+        self.began = Some(attempt);
+        self.tell(What::Began {
+            command: self.request.command().to_owned(),
+            candidate: self.subject.candidate.clone(),
+            summary: self.subject.head.summary.clone(),
+        });
+        attempt
+    }
+
+    /// What another run found out while this one waited: an outcome of the same purpose answers it, unless `--rerun` (C26).
+    fn answer_of_another(&mut self) -> Result<Option<RunDocument>, GateError> {
+        if self.waited_since_ms.is_none() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None {
+            return Ok(None);
+        }
+        Ok(known::answer(self.session, self.subject.head.commit, &self.subject.config)?)
+    }
+
+    /// The candidate must still be `HEAD` after a wait.
+    fn subject_is_as_it_was(&self) -> Result<(), GateError> {
+        let head = self.session.repository.head()?;
+        if head.commit == self.subject.head.commit {
+            return Ok(());
+        }
+        let message = format!("`HEAD` moved to {} while this run waited", head.commit.short());
+        Err(Refusal::new(Diagnostic::new("candidate-moved", message).fix("git discern done")).into())
+    }
+
+    fn attempt(&mut self, lock: WorktreeLock, snapshot: Option<Snapshot>) -> Result<Attempted, GateError> {
+        let snapshot = match snapshot {
+            Some(snapshot) => snapshot,
+            None => check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?
+                .ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?,
+        };
+        let attempt = self.begin();
+        attempt::make(self.request, &self.subject, attempt, lock, snapshot, self.session, self.reporter)
+    }
+
+    fn tell(&mut self, what: What) {
+        let at: Timestamp = self.session.now().wall;
+        self.reporter.event(&Event { at, what });
+    }
+}
+
+/// A `done` that a job of the same repository starts would wait for itself.
+fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), Refusal> {
+    let outer = crate::os::environment::variable("DISCERN_REPOSITORY");
+    if outer.is_none_or(|outer| outer != repository.common_dir()) {
+        return Ok(());
+    }
+    let job = crate::os::environment::variable("DISCERN_JOB").unwrap_or_default();
+    let message = format!(
+        "this was started by job `{}` of a run in this very repository, and would wait for itself",
+        job.to_string_lossy()
+    );
+    Err(Refusal::new(Diagnostic::new("inside-own-job", message)))
+}
+
+/// `HEAD` with its committed configuration.
+///
+/// # Errors
+/// There is no worktree, no commit, no configuration, or a broken one.
+pub fn take_candidate(repository: &git::Repository) -> Result<Subject, GateError> {
+    repository.worktree()?;
+    let head = repository.head()?;
+    let config = committed_config(repository, &head)?;
+    let candidate = Candidate {
+        commit: head.commit,
+        tree: head.tree,
+        branch: head.branch.clone(),
+        worktree: repository.worktree_name(),
+    };
+    Ok(Subject { head, candidate, config })
+}
+
+/// The configuration that counts: the one that is committed.
+fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
+    let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
+        let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
+        let diagnostic = if uncommitted {
+            let message = format!("`{}` is not committed", config::FILE);
+            Diagnostic::new("config-uncommitted", message).at(config::FILE).fix(format!("git add {}", config::FILE))
+        } else {
+            let message = format!("commit {} has no `{}`", head.commit.short(), config::FILE);
+            Diagnostic::new("config-missing", message).at(config::FILE).fix("git discern init")
+        };
+        return Err(Refusal::new(diagnostic).into());
+    };
+    Ok(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None))?)
+}
+
+/// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
+fn check_clean(repository: &git::Repository, subject: &Subject, depth: Depth) -> Result<Option<Snapshot>, GateError> {
+    let untracked = match subject.config.gate.untracked {
+        Untracked::Refuse => git::Untracked::Refuse,
+        Untracked::Ignore => git::Untracked::Ignore,
+    };
+    match repository.cleanliness(&subject.head, untracked, depth)? {
+        Cleanliness::Clean { snapshot } => Ok(snapshot),
+        Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
+    }
+}
+
+/// The refusal of a candidate whose own record can't be read (C27).
+pub fn unreadable(commit: crate::id::CommitId, why: &str) -> Refusal {
+    let message = format!("the attempt record of this commit can't be read: {why}");
+    let diagnostic = Diagnostic::new("record-unreadable", message)
+        .at(format!("refs/discern/attempt/{commit}"))
+        .fix(format!("git discern recover --forget {commit}"));
+    Refusal::store(diagnostic)
+}

@@ -1,0 +1,156 @@
+//! What is known of a commit before anything runs: its newest `done` outcome, and who has its claim.
+
+use super::claims::Claims as _;
+use super::machine::log_file;
+use super::session::Session;
+use crate::claim::Record;
+use crate::claim::owner::Seen;
+use crate::claim::record::{Outcome, Purpose};
+use crate::config::{Config, Measure};
+use crate::document::{
+    AttemptSummary, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
+};
+use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, newest};
+use crate::exit::Exit;
+use crate::id::CommitId;
+use crate::ledger::{FailedRequirement, LedgerError, OutcomeEntry};
+
+/// The newest passed or failed `done` outcome of a commit, in its record or in the ledger: the one that decides everywhere.
+///
+/// # Errors
+/// The ledger can't be read. A record that can't be read is no concern here (C27).
+pub fn newest_outcome(session: &mut Session<'_>, commit: CommitId) -> Result<Option<OutcomeEntry>, LedgerError> {
+    let in_record = match session.look(&commit) {
+        Seen::Record(_, record) => OutcomeEntry::from_record(&record).filter(OutcomeEntry::decides),
+        Seen::Absent | Seen::Unreadable(_) => None,
+    };
+    let in_ledger = session.ledger.newest_done_outcome(commit)?;
+    Ok([in_record, in_ledger].into_iter().flatten().max_by_key(|outcome| outcome.generation))
+}
+
+/// The requirements that a Proof of a commit must answer.
+pub fn demanded(config: &Config) -> Vec<RequirementKey> {
+    let jobs = config.jobs.iter().map(|job| RequirementKey::job(job.name.clone()));
+    let standards = config.standards.iter().filter(|standard| standard.measure == Measure::Gate);
+    jobs.chain(standards.map(|standard| RequirementKey::standard(standard.name.clone()))).collect()
+}
+
+/// The answer that a commit's newest outcome gives by itself: its Proof, or its failure where every failed verdict may be
+/// given again; nothing where a run is needed.
+///
+/// # Errors
+/// The ledger can't be read.
+pub fn answer(session: &mut Session<'_>, commit: CommitId, config: &Config) -> Result<Option<RunDocument>, LedgerError> {
+    let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
+    let document = match (outcome.outcome, &outcome.proof) {
+        (Outcome::Passed, Some(proof)) if proof.answers(config.digest, &demanded(config)).is_ok() => {
+            let mut document = RunDocument::new("done", Exit::Success);
+            document.requirements = proof.requirements.iter().map(|it| proven(config, proof, it)).collect();
+            document.proof = Some(proof.clone());
+            document
+        }
+        (Outcome::Failed, _) if outcome.failed.iter().all(|failed| failed.may_be_replayed) => {
+            let mut document = RunDocument::new("done", Exit::Failed);
+            document.requirements = failed(session, &outcome.failed)?;
+            document.hints.push("git discern done --rerun".to_owned());
+            document
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(RunDocument { attempt: Some(summary(&outcome)), ..document }))
+}
+
+fn summary(outcome: &OutcomeEntry) -> AttemptSummary {
+    AttemptSummary {
+        id: outcome.attempt,
+        generation: outcome.generation,
+        operation: None,
+        started_at: outcome.started_at,
+        finished_at: Some(outcome.finished_at),
+    }
+}
+
+/// The report of one requirement of a standing Proof.
+fn proven(config: &Config, proof: &Proof, requirement: &ProofRequirement) -> RequirementReport {
+    let job = config.job(&requirement.name).map(|job| job.run.to_string());
+    RequirementReport {
+        kind: requirement.kind,
+        name: requirement.name.clone(),
+        verdict: Standing::Passed,
+        source: Some(Source::Reused),
+        duration_ms: Some(requirement.duration_ms),
+        reason: None,
+        command: job.filter(|_| requirement.kind == RequirementKind::Job).unwrap_or_default(),
+        log: None,
+        flaky: requirement.flaky,
+        subject: Some(requirement.subject),
+        reused_from: Some(ReusedFrom {
+            commit: requirement.obtained_on,
+            attempt: if requirement.reused { requirement.attempt } else { proof.attempt },
+            at: requirement.obtained_at,
+        }),
+        exit_code: Some(0),
+        signal: None,
+        tries: 1,
+        value: requirement.reading.as_ref().map(|reading| reading.value.clone()),
+        limit: requirement.limit.clone(),
+        trunk_limit: requirement.trunk_limit.clone(),
+    }
+}
+
+/// The reports of the requirements that failed.
+fn failed(session: &Session<'_>, failed: &[FailedRequirement]) -> Result<Vec<RequirementReport>, LedgerError> {
+    failed
+        .iter()
+        .map(|failed| {
+            let found = session.ledger.receipts(failed.subject)?;
+            let receipt = newest(found.receipts.iter().filter(|receipt| receipt.kind == failed.kind));
+            Ok(of_failed(session, failed, receipt))
+        })
+        .collect()
+}
+
+fn of_failed(session: &Session<'_>, failed: &FailedRequirement, receipt: Option<&Receipt>) -> RequirementReport {
+    let key = RequirementKey { kind: failed.kind, name: failed.name.clone() };
+    let mut report = super::evaluate::unrun(&key, String::new(), None);
+    report.verdict = Standing::Failed;
+    report.source = Some(Source::Reused);
+    report.subject = Some(failed.subject);
+    let Some(receipt) = receipt else { return report };
+    report.command.clone_from(&receipt.parts.command);
+    report.duration_ms = Some(receipt.duration_ms);
+    report.reason.clone_from(&receipt.reason);
+    report.log = receipt.log.as_ref().and_then(|log| log_file(session, log));
+    report.flaky = receipt.flaky;
+    report.exit_code = receipt.exit_code;
+    report.signal.clone_from(&receipt.signal);
+    report.tries = receipt.tries;
+    report.value = receipt.reading.as_ref().map(|reading| reading.value.clone());
+    if receipt.verdict == Verdict::Passed {
+        report.reason = Some("beyond its limit".to_owned());
+    }
+    let (commit, attempt, at) = (receipt.commit, receipt.attempt, receipt.finished_at);
+    report.reused_from = Some(ReusedFrom { commit, attempt, at });
+    report
+}
+
+/// Who holds a claim, as a pending answer names it (C26).
+pub fn pending(record: &Record) -> Pending {
+    let executor = &record.attempt.executor;
+    let operation = executor.journal.as_ref().map(|journal| journal.handle.clone());
+    let followed = operation.as_ref().map_or_else(|| record.attempt.commit.to_string(), ToString::to_string);
+    Pending {
+        attempt: Some(record.attempt.id),
+        operation,
+        worktree: executor.worktree.clone(),
+        branch: executor.branch.clone(),
+        since: Some(executor.started_at),
+        lease_expires_at: record.state.claim().map(|claim| claim.lease.expiry_for_report()),
+        reconnect: format!("git discern wait {followed}"),
+    }
+}
+
+/// The answer that a settled record of `purpose` gives to somebody who waited for it.
+pub fn of_same_purpose(record: &Record, purpose: Purpose) -> bool {
+    record.is_finished() && record.attempt.purpose == purpose
+}

@@ -1,0 +1,197 @@
+//! One command's view of a repository's claims and evidence: the real [`Claims`] and [`Witness`].
+
+use super::claims::Claims;
+use super::recovery::Witness;
+use crate::claim::Record;
+use crate::claim::lease::{ExecutorState, Sighting};
+use crate::claim::owner::{Ended, Seen, Written};
+use crate::claim::record::RetiringRun;
+use crate::claim::transition::{History, Pen};
+use crate::engine::holder::Desk;
+use crate::git::Repository;
+use crate::id::{AttemptId, CommitId, RecordId, Token};
+use crate::journal::Journals;
+use crate::ledger::{Additions, Ledger};
+use crate::os::boot;
+use crate::os::clock::{Clock as _, SystemClock};
+use crate::os::random::{Random as _, SystemRandom};
+use crate::store::refs::RefStore;
+use crate::store::seen::{self, SeenFiles};
+use crate::store::{Found, RecordStore as _, StoreError, Swap};
+
+/// A repository's records, ledger, journals and sightings, with this machine's identity.
+pub struct Session<'r> {
+    /// The repository.
+    pub repository: &'r Repository,
+    /// Outcomes and receipts.
+    pub ledger: Ledger<'r>,
+    /// Runs' progress files.
+    pub journals: Journals,
+    /// Attempt records.
+    pub records: RefStore<'r>,
+    seen: SeenFiles,
+    boot: String,
+    clock: SystemClock,
+    random: SystemRandom,
+    writer: Option<Token>,
+}
+
+impl<'r> Session<'r> {
+    /// A session; nothing is read or written yet.
+    pub fn new(repository: &'r Repository) -> Self {
+        let sharing = repository.sharing();
+        let journals = Journals::new(&repository.private_dir(), sharing.directory_mode(), sharing.file_mode());
+        Self {
+            repository,
+            ledger: Ledger::new(repository),
+            journals,
+            records: RefStore::new(repository),
+            seen: SeenFiles::of(repository),
+            boot: boot::boot_identity(),
+            clock: SystemClock,
+            random: SystemRandom,
+            writer: None,
+        }
+    }
+
+    /// Makes this session fit to write: from here on each record names the file that our git children hold locked (C25).
+    pub fn prepare_to_write(&mut self) {
+        self.writer = self.records.writer_token();
+    }
+
+    /// A source of fresh identifiers.
+    pub fn random(&mut self) -> &mut SystemRandom {
+        &mut self.random
+    }
+
+    /// What the clocks show.
+    pub fn now(&self) -> crate::time::Reading {
+        self.clock.now()
+    }
+
+    /// The candidates that have a record.
+    ///
+    /// # Errors
+    /// The refs can't be listed.
+    pub fn candidates(&mut self) -> Result<Vec<CommitId>, StoreError> {
+        Ok(self.records.list()?.into_iter().map(|(candidate, _)| candidate).collect())
+    }
+
+    /// How this command is named in what it retires.
+    pub fn retiring_run(&self, command: &str, attempt: Option<AttemptId>) -> RetiringRun {
+        RetiringRun {
+            command: command.to_owned(),
+            attempt,
+            operation: None,
+            worktree: self.repository.worktree_name(),
+            branch: self.repository.head_position().ok().and_then(|(branch, _)| branch),
+        }
+    }
+}
+
+impl Desk for Session<'_> {
+    fn pen(&mut self) -> Pen {
+        Pen { now: self.clock.now(), nonce: self.random.nonce(), writer: self.writer }
+    }
+}
+
+impl Claims for Session<'_> {
+    fn look(&mut self, candidate: &CommitId) -> Seen {
+        // The mark is read before the ref and written after it, so that it is never above what is there (hazard 14).
+        let mark = self.seen.read(candidate);
+        let (id, bytes) = match self.records.read(candidate) {
+            Ok(Found::Absent) => return Seen::Absent,
+            Ok(Found::Unreadable(why)) => return Seen::Unreadable(why.to_string()),
+            Ok(Found::Record { id, bytes }) => (id, bytes),
+            Err(error) => return Seen::Unreadable(error.to_string()),
+        };
+        let record = match Record::decode(&bytes, candidate) {
+            Ok(record) => record,
+            Err(error) => return Seen::Unreadable(error.to_string()),
+        };
+        let (generation, sequence) = (record.attempt.generation, record.sequence);
+        if mark.is_above(generation, sequence) {
+            return Seen::Unreadable(format!(
+                "it is older than what was here before (attempt {generation}, write {sequence}; seen: attempt {}, write \
+                 {}); a mirror or a backup put it back",
+                mark.generation, mark.sequence
+            ));
+        }
+        self.raise_mark(candidate, mark, generation, sequence);
+        Seen::Record(id, Box::new(record))
+    }
+
+    fn history(&mut self, candidate: &CommitId, seen: &Seen) -> Result<History, String> {
+        let mark = self.seen.read(candidate);
+        let outcomes = self.ledger.outcomes(*candidate).map_err(|error| error.to_string())?;
+        let absorbed = match seen {
+            Seen::Record(_, record) => outcomes.iter().any(|outcome| outcome.attempt == record.attempt.id),
+            Seen::Absent | Seen::Unreadable(_) => false,
+        };
+        let ledger_generation = outcomes.iter().map(|outcome| outcome.generation).max().unwrap_or(0);
+        Ok(History { absorbed, ledger_generation, high_water: (mark.generation, mark.sequence) })
+    }
+
+    fn absorb(&mut self, record: &Record) -> Result<(), String> {
+        let Some(additions) = Additions::from_record(record) else { return Ok(()) };
+        self.ledger.absorb(&additions).map(drop).map_err(|error| error.to_string())
+    }
+
+    fn ended(&mut self, candidate: &CommitId, attempt: AttemptId) -> Result<Option<Ended>, String> {
+        let outcomes = self.ledger.outcomes(*candidate).map_err(|error| error.to_string())?;
+        let mine = outcomes.into_iter().find(|outcome| outcome.attempt == attempt);
+        Ok(mine.map(|it| Ended { outcome: it.outcome, by: it.by, exit_status: it.exit_status }))
+    }
+
+    fn swap(&mut self, candidate: &CommitId, expected: Option<RecordId>, record: &Record) -> Written {
+        match self.records.swap(candidate, expected, &record.encode()) {
+            Swap::Applied(id) => {
+                let mark = self.seen.read(candidate);
+                self.raise_mark(candidate, mark, record.attempt.generation, record.sequence);
+                Written::Applied(id)
+            }
+            Swap::Stale(_) => Written::Stale,
+            Swap::Unknown(problem) => Written::Unknown(problem),
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Marks are advisory: one that can't be written costs the detection of a record put back, nothing else.
+    fn raise_mark(&self, candidate: &CommitId, mut mark: seen::Seen, generation: u32, sequence: u64) {
+        if (mark.generation, mark.sequence) != (generation, sequence) {
+            mark.raise(generation, sequence);
+            let _ = self.seen.write(candidate, &mark);
+        }
+    }
+}
+
+impl Witness for Session<'_> {
+    fn boot(&self) -> String {
+        self.boot.clone()
+    }
+
+    fn sighting(&mut self, candidate: &CommitId, record: RecordId, now_ms: u64) -> Option<Sighting> {
+        let mut known = self.seen.read(candidate);
+        let same = |it: &seen::Sighting| it.boot == self.boot && it.record == record && it.monotonic_ms <= now_ms;
+        if let Some(sighting) = known.sighting.as_ref().filter(|it| same(it)) {
+            let seen::Sighting { boot, record, monotonic_ms } = sighting.clone();
+            return Some(Sighting { boot, record, monotonic_ms });
+        }
+        known.sighting = Some(seen::Sighting { boot: self.boot.clone(), record, monotonic_ms: now_ms });
+        let _ = self.seen.write(candidate, &known);
+        None
+    }
+
+    fn executor(&mut self, record: &Record) -> ExecutorState {
+        let executor = &record.attempt.executor;
+        let journal = executor.journal.as_ref();
+        journal.map_or(ExecutorState::Unknown, |journal| {
+            self.journals.holder(journal, &executor.boot, &self.boot).into()
+        })
+    }
+
+    fn end_leftovers(&mut self, attempt: AttemptId) -> usize {
+        crate::os::descendants::end_leftovers(attempt).ended
+    }
+}
