@@ -3,7 +3,13 @@
 use clap::Args;
 
 use super::Global;
+use crate::claim::record::Purpose;
+use crate::document::{Diagnostic, Refusal};
+use crate::engine::gate::{self, GateError, Request};
+use crate::engine::session::Session;
 use crate::exit::Exit;
+use crate::id::Name;
+use crate::plan::Rerun;
 
 /// The arguments of `git discern done`.
 #[derive(Debug, Args)]
@@ -23,6 +29,54 @@ pub struct Done {
 }
 
 /// See the module's documentation.
-pub fn run(_global: &Global, _args: &Done) -> anyhow::Result<Exit> {
-    Err(super::not_built("done"))
+pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
+    if let Some(revision) = &args.revision {
+        return Err(only_head(revision).into());
+    }
+    let request = Request {
+        purpose: Purpose::Done,
+        names: Vec::new(),
+        rerun: rerun(args.rerun.as_deref())?,
+        wait: args.wait,
+        keep_going: args.keep_going,
+    };
+    carry_out(global, &request)
+}
+
+/// Runs the gate on the `HEAD` of the worktree around the current directory, and answers.
+pub fn carry_out(global: &Global, request: &Request) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let mut session = Session::new(&repository);
+    let mut reporter = global.reporter();
+    let document = gate::run(request, &mut session, &mut reporter).map_err(cause)?;
+    reporter.finish(&document);
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+/// The cause itself, for which the edge has a sentence.
+fn cause(error: GateError) -> anyhow::Error {
+    match error {
+        GateError::Refused(refusal) => refusal.into(),
+        GateError::Git(error) => error.into(),
+        GateError::Store(error) => error.into(),
+    }
+}
+
+/// What `--rerun` selects: everything, unless it names some.
+fn rerun(names: Option<&[String]>) -> anyhow::Result<Rerun> {
+    match names {
+        None => Ok(Rerun::None),
+        Some([]) => Ok(Rerun::All),
+        Some(names) => Ok(Rerun::Named(names.iter().map(|name| parse_name(name)).collect::<Result<_, _>>()?)),
+    }
+}
+
+/// The name of a job or standard, as given on the command line.
+pub fn parse_name(text: &str) -> Result<Name, Refusal> {
+    text.parse().map_err(|error| Refusal::new(Diagnostic::new("unknown-name", format!("{error}"))))
+}
+
+fn only_head(revision: &str) -> Refusal {
+    let message = format!("`{revision}`: only the `HEAD` of this worktree can be proven yet");
+    Refusal::new(Diagnostic::new("needs-exact-checkout", message).fix("git discern done"))
 }

@@ -2,8 +2,11 @@
 
 use clap::Args;
 
-use super::Global;
+use super::{Global, done};
+use crate::claim::record::Purpose;
+use crate::engine::gate::Request;
 use crate::exit::Exit;
+use crate::plan::Rerun;
 
 /// The arguments of `git discern standards`.
 #[derive(Debug, Args)]
@@ -26,6 +29,17 @@ pub struct Standards {
 }
 
 /// See the module's documentation.
-pub fn run(_global: &Global, _args: &Standards) -> anyhow::Result<Exit> {
-    Err(super::not_built("standards"))
+pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
+    if args.pin {
+        return Err(super::not_built("standards --pin"));
+    }
+    let names = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
+    let request = Request {
+        purpose: Purpose::Standards,
+        names,
+        rerun: if args.rerun { Rerun::All } else { Rerun::None },
+        wait: args.wait,
+        keep_going: args.keep_going,
+    };
+    done::carry_out(global, &request)
 }

@@ -214,8 +214,7 @@ impl Story<'_> {
                 run.stop(Stopped::Refused);
             }
         }
-        let after_failure =
-            if self.request.keep_going { AfterFailure::KeepGoing } else { AfterFailure::StartNothing };
+        let after_failure = if self.request.keep_going { AfterFailure::KeepGoing } else { AfterFailure::StartNothing };
         let schedule = Schedule::new(&plan, after_failure);
         let handle = run.stage().handle();
         let logs = run.stage().logs().to_owned();
@@ -236,9 +235,7 @@ impl Story<'_> {
         let Some(work) = machine.work() else { return Vec::new() };
         let reports = self.verdicts(machine, work, receipts, &[]);
         let failed = reports.iter().filter(|report| report.verdict == Standing::Failed);
-        failed
-            .filter_map(|it| Some(Bound { kind: it.kind, name: it.name.clone(), subject: it.subject? }))
-            .collect()
+        failed.filter_map(|it| Some(Bound { kind: it.kind, name: it.name.clone(), subject: it.subject? })).collect()
     }
 
     fn lacks_a_verdict(&self, machine: &Machine<'_, '_>, receipts: &[Receipt]) -> bool {
@@ -334,7 +331,8 @@ impl Story<'_> {
             document.requirements = self.verdicts(machine, work, &worked.receipts, &worked.cut_short);
         }
         if let Some(problem) = self.absorb(machine) {
-            let message = format!("the ledger could not be written ({problem}); the next run does it, the outcome stands");
+            let message =
+                format!("the ledger could not be written ({problem}); the next run does it, the outcome stands");
             machine.tell(What::Note { text: message });
         }
         let duration_ms = machine.session.now().wall.millis_since(self.started_at).max(0).unsigned_abs();
@@ -387,7 +385,9 @@ fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>) -> 
             document.diagnostics.push(diagnostic);
         }
         Stopped::WorktreeGone => {
-            document.diagnostics.push(Diagnostic::new("worktree-gone", "the worktree was removed while the run worked"));
+            document
+                .diagnostics
+                .push(Diagnostic::new("worktree-gone", "the worktree was removed while the run worked"));
         }
         Stopped::Store(problem) => document.diagnostics.push(Diagnostic::new("store-error", problem.clone())),
         Stopped::Internal(problem) => document.diagnostics.push(Diagnostic::new("internal-error", problem.clone())),

@@ -17,7 +17,11 @@ pub fn refusal(paths: &[DirtyPath], causes: &[Cause]) -> Refusal {
         ("partial-tree", "only part of the commit is checked out".to_owned(), "git sparse-checkout disable")
     } else if untracked == paths.len() && !paths.is_empty() {
         let message = format!("{} in the worktree not tracked and not ignored", files(untracked));
-        ("untracked-files", message, "git add, or list them in .gitignore or .git/info/exclude, or work in another worktree")
+        (
+            "untracked-files",
+            message,
+            "git add, or list them in .gitignore or .git/info/exclude, or work in another worktree",
+        )
     } else {
         ("dirty-tree", "the worktree differs from the commit".to_owned(), "git commit")
     };

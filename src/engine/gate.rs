@@ -89,11 +89,7 @@ pub struct Subject {
 ///
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
-pub fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    reporter: &mut Reporter,
-) -> Result<RunDocument, GateError> {
+pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut Reporter) -> Result<RunDocument, GateError> {
     refuse_inside_own_job(session.repository)?;
     let subject = take_candidate(session.repository)?;
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
@@ -236,7 +232,8 @@ impl Gate<'_, '_> {
                     self.tell(What::StoreTrouble { doing, problem });
                 }
                 Finding::Unreadable(why) if candidate != self.subject.head.commit => {
-                    let text = format!("refs/discern/attempt/{candidate} can't be read ({why}); it concerns only that commit");
+                    let text =
+                        format!("refs/discern/attempt/{candidate} can't be read ({why}); it concerns only that commit");
                     self.tell(What::Note { text });
                 }
                 Finding::Unreadable(_) | Finding::Free | Finding::Live { .. } | Finding::Abandoned { .. } => {}
@@ -263,7 +260,8 @@ impl Gate<'_, '_> {
 
     /// What another run found out while this one waited: an outcome of the same purpose answers it, unless `--rerun` (C26).
     fn answer_of_another(&mut self) -> Result<Option<RunDocument>, GateError> {
-        if self.waited_since_ms.is_none() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None {
+        if self.waited_since_ms.is_none() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None
+        {
             return Ok(None);
         }
         Ok(known::answer(self.session, self.subject.head.commit, &self.subject.config)?)

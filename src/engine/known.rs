@@ -7,9 +7,7 @@ use crate::claim::Record;
 use crate::claim::owner::Seen;
 use crate::claim::record::{Outcome, Purpose};
 use crate::config::{Config, Measure};
-use crate::document::{
-    AttemptSummary, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
-};
+use crate::document::{AttemptSummary, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing};
 use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, newest};
 use crate::exit::Exit;
 use crate::id::CommitId;
@@ -40,7 +38,11 @@ pub fn demanded(config: &Config) -> Vec<RequirementKey> {
 ///
 /// # Errors
 /// The ledger can't be read.
-pub fn answer(session: &mut Session<'_>, commit: CommitId, config: &Config) -> Result<Option<RunDocument>, LedgerError> {
+pub fn answer(
+    session: &mut Session<'_>,
+    commit: CommitId,
+    config: &Config,
+) -> Result<Option<RunDocument>, LedgerError> {
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
     let document = match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) if proof.answers(config.digest, &demanded(config)).is_ok() => {

@@ -348,7 +348,8 @@ impl<'m, 'r> Machine<'m, 'r> {
             } else {
                 let active = &mut self.active[at];
                 let limit_ms = active.limit.as_ref().map_or(u64::MAX, |(limit_ms, _)| *limit_ms);
-                let overdue = !active.timed_out && !active.job.has_exited() && active.job.elapsed_ms(now_ms) >= limit_ms;
+                let overdue =
+                    !active.timed_out && !active.job.has_exited() && active.job.elapsed_ms(now_ms) >= limit_ms;
                 if overdue {
                     active.timed_out = true;
                     active.job.terminate();
@@ -400,11 +401,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         }
     }
 
-    fn readings(
-        &self,
-        start: &Start,
-        log: &Path,
-    ) -> Vec<(RequirementKey, Result<crate::evidence::Reading, String>)> {
+    fn readings(&self, start: &Start, log: &Path) -> Vec<(RequirementKey, Result<crate::evidence::Reading, String>)> {
         let Some(work) = &self.work else { return Vec::new() };
         let standards = start.serves.iter().filter(|key| key.kind == RequirementKind::Standard);
         let details: Vec<&Detailed> = standards.filter_map(|key| work.details.get(key)).collect();
@@ -604,11 +601,9 @@ fn limits(config: &Config, key: &RequirementKey) -> Limits {
             touches: job.touches.iter().map(|it| it.as_str().to_owned()).collect(),
             timeout: limited(&job.timeout),
         },
-        (None, Some(standard)) => Limits {
-            env: standard.influences.env.clone(),
-            touches: Vec::new(),
-            timeout: limited(&standard.timeout),
-        },
+        (None, Some(standard)) => {
+            Limits { env: standard.influences.env.clone(), touches: Vec::new(), timeout: limited(&standard.timeout) }
+        }
         (None, None) => Limits { env: Vec::new(), touches: Vec::new(), timeout: None },
     }
 }

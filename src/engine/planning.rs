@@ -48,8 +48,7 @@ pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, 
         trunk_limits: &comparison.limits,
     };
     let trees = repository.trees()?;
-    let mut details =
-        requirements::requirements(&subject.config, scope, subject.head.tree, &trees, &surroundings)?;
+    let mut details = requirements::requirements(&subject.config, scope, subject.head.tree, &trees, &surroundings)?;
     check_names(&request.rerun, &request.names, &details)?;
     let known = look_up(&mut details, machine, &trees, request);
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
@@ -115,7 +114,8 @@ fn check_names(rerun: &Rerun, standards: &[Name], details: &[Detailed]) -> Resul
         Rerun::None | Rerun::All => Vec::new(),
     };
     let exists = |name: &&&Name| details.iter().any(|detailed| detailed.requirement.key.name == ***name);
-    let Some(unknown) = rerun.iter().copied().chain(standards).collect::<Vec<_>>().iter().find(|it| !exists(it)).copied()
+    let Some(unknown) =
+        rerun.iter().copied().chain(standards).collect::<Vec<_>>().iter().find(|it| !exists(it)).copied()
     else {
         return Ok(());
     };
@@ -140,11 +140,9 @@ pub fn as_event(plan: &Plan) -> Vec<PlannedRequirement> {
             name: item.requirement.key.name.clone(),
             command: item.requirement.command.clone(),
             decision: match &item.decision {
-                Decision::Reuse(receipt) | Decision::Replay(receipt) => event::Decision::Reuse {
-                    commit: receipt.commit,
-                    attempt: receipt.attempt,
-                    at: receipt.finished_at,
-                },
+                Decision::Reuse(receipt) | Decision::Replay(receipt) => {
+                    event::Decision::Reuse { commit: receipt.commit, attempt: receipt.attempt, at: receipt.finished_at }
+                }
                 Decision::Run(why) => event::Decision::Run { why: why.to_string() },
                 Decision::NotNeeded => event::Decision::Run { why: String::new() },
             },

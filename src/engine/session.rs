@@ -186,9 +186,8 @@ impl Witness for Session<'_> {
     fn executor(&mut self, record: &Record) -> ExecutorState {
         let executor = &record.attempt.executor;
         let journal = executor.journal.as_ref();
-        journal.map_or(ExecutorState::Unknown, |journal| {
-            self.journals.holder(journal, &executor.boot, &self.boot).into()
-        })
+        journal
+            .map_or(ExecutorState::Unknown, |journal| self.journals.holder(journal, &executor.boot, &self.boot).into())
     }
 
     fn end_leftovers(&mut self, attempt: AttemptId) -> usize {

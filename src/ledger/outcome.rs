@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::record::{EndedBy, Outcome, Purpose, Record};
-use crate::evidence::{Proof, RequirementKind, Verdict};
+use crate::claim::record::{Bound, EndedBy, Outcome, Purpose, Record};
+use crate::evidence::{Proof, Receipt, RequirementKind};
 use crate::id::{AttemptId, CommitId, Name, Subject};
 use crate::time::Timestamp;
 
@@ -58,7 +58,11 @@ impl OutcomeEntry {
     /// What the ledger keeps of a finished record; nothing while it is unfinished.
     pub fn from_record(record: &Record) -> Option<Self> {
         let finish = record.state.finish()?;
-        let failed = record.receipts.iter().filter(|receipt| receipt.verdict == Verdict::Failed);
+        // A failed verdict that an earlier attempt published was given again, so it may be (storage: replay).
+        let may_be_replayed = |failed: &Bound| {
+            let mut own = record.receipts.iter().filter(|it| it.kind == failed.kind && it.name == failed.name);
+            own.next_back().is_none_or(Receipt::may_be_replayed)
+        };
         Some(Self {
             commit: record.attempt.commit,
             generation: record.attempt.generation,
@@ -71,12 +75,14 @@ impl OutcomeEntry {
             finished_at: finish.at,
             worktree: record.attempt.executor.worktree.clone(),
             branch: record.attempt.executor.branch.clone(),
-            failed: failed
-                .map(|receipt| FailedRequirement {
-                    kind: receipt.kind,
-                    name: receipt.name.clone(),
-                    subject: receipt.subject,
-                    may_be_replayed: receipt.may_be_replayed(),
+            failed: finish
+                .failed
+                .iter()
+                .map(|failed| FailedRequirement {
+                    kind: failed.kind,
+                    name: failed.name.clone(),
+                    subject: failed.subject,
+                    may_be_replayed: may_be_replayed(failed),
                 })
                 .collect(),
             proof: finish.proof.clone(),

@@ -248,6 +248,7 @@ fn whichever_step_finds_a_retirement_the_run_ends_as_retired() {
                 outcome: Outcome::Cancelled,
                 reason: Some(OwnReason::Signal),
                 exit_status: 130,
+                failed: Vec::new(),
                 proof: None,
             }),
             within_ms: 2_000,
@@ -520,8 +521,13 @@ fn a_second_settlement_replaces_one_that_was_not_written() {
     let mut bench = Bench::bound();
     let settle = Input::Settle { settlement: Box::new(passed(1, &plan())), within_ms: lease::LEASE_MS };
     bench.drive_broken(settle, unreadable);
-    let interrupted =
-        Settlement { outcome: Outcome::Cancelled, reason: Some(OwnReason::Signal), exit_status: 130, proof: None };
+    let interrupted = Settlement {
+        outcome: Outcome::Cancelled,
+        reason: Some(OwnReason::Signal),
+        exit_status: 130,
+        failed: Vec::new(),
+        proof: None,
+    };
     let said = bench.drive(Input::Settle { settlement: Box::new(interrupted), within_ms: 2_000 });
     let [Said::Over(Over::Settled(ended))] = &said[..] else { panic!("{said:?}") };
     assert_eq!(ended.exit_status, 130);

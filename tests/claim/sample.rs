@@ -167,11 +167,17 @@ pub(crate) fn proof(run: u8, bound: &[Bound]) -> Proof {
 }
 
 pub(crate) fn passed(run: u8, bound: &[Bound]) -> Settlement {
-    Settlement { outcome: Outcome::Passed, reason: None, exit_status: 0, proof: Some(proof(run, bound)) }
+    Settlement {
+        outcome: Outcome::Passed,
+        reason: None,
+        exit_status: 0,
+        failed: Vec::new(),
+        proof: Some(proof(run, bound)),
+    }
 }
 
 pub(crate) fn failed() -> Settlement {
-    Settlement { outcome: Outcome::Failed, reason: None, exit_status: 1, proof: None }
+    Settlement { outcome: Outcome::Failed, reason: None, exit_status: 1, failed: Vec::new(), proof: None }
 }
 
 /// A run that retires others.

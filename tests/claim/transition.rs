@@ -255,7 +255,7 @@ proptest! {
                 }
                 (Some(record), Move::Stop) => {
                     let stopped = Settlement {
-                        outcome: Outcome::Cancelled, reason: Some(OwnReason::Signal), exit_status: 130, proof: None,
+                        outcome: Outcome::Cancelled, reason: Some(OwnReason::Signal), exit_status: 130, failed: Vec::new(), proof: None,
                     };
                     transition::settle(record, &fence(run), Vec::new(), stopped, pen)
                 }

@@ -38,8 +38,13 @@ fn version_2_is_written_as_ever() {
     let proven =
         transition::settle(&renewed, &fence(1), Vec::new(), passed(1, &plan()), pen(5, 30_000)).expect("settles");
     let red = transition::settle(&claimed(1), &fence(1), Vec::new(), failed(), pen(3, 200)).expect("settles");
-    let stopped =
-        Settlement { outcome: Outcome::Cancelled, reason: Some(OwnReason::Signal), exit_status: 130, proof: None };
+    let stopped = Settlement {
+        outcome: Outcome::Cancelled,
+        reason: Some(OwnReason::Signal),
+        exit_status: 130,
+        failed: Vec::new(),
+        proof: None,
+    };
     let interrupted = transition::settle(&planning(1), &fence(1), Vec::new(), stopped, pen(3, 200)).expect("settles");
     let history = History { absorbed: true, ..History::default() };
     let second = transition::reserve(Some(&red), history, attempt(2), fence(2).token, pen(9, 300)).expect("reserves");
