@@ -22,7 +22,7 @@ pub fn reference() -> String {
 const INTRODUCTION: &str = "\
 # Configuration: `discern.toml`
 
-<!-- Generated from src/config/keys.rs; a test compares. -->
+<!-- Generated from src/config/keys.rs by `cargo xtask gen`; a test compares. -->
 
 The file lies at the top of the repository and is committed: the configuration that counts for a commit is the one in that
 commit. Only `git discern run` reads the worktree's. It is TOML, at most 1 MiB, and needs at least one job or standard. An

@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: what is generated from the code.
 //!
-//! Committed, and compared by `--check`: the JSON Schemas under `docs/schema/` and the command reference
-//! `docs/commands.md`. Not committed, made under `target/assets/` for packages: man pages and completions.
+//! Committed, and compared by `--check`: the JSON Schemas under `docs/schema/`, the command reference
+//! `docs/commands.md` and the configuration reference `docs/configuration.md`. Not committed, made under `target/assets/` for packages: man pages and completions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use git_discern::command::arguments::Cli;
+use git_discern::config;
 use git_discern::report::schema;
 
 /// Its arguments.
@@ -50,6 +51,8 @@ fn committed() -> Vec<(PathBuf, String)> {
         .map(|(command, of)| (Path::new("docs/schema").join(format!("{command}.json")), schema::text(&of)))
         .collect();
     files.push(("docs/commands.md".into(), reference()));
+    files.push(("docs/configuration.md".into(), config::reference()));
+    files.push(("docs/schema/discern-toml.json".into(), format!("{:#}\n", config::schema())));
     files
 }
 

@@ -22,6 +22,9 @@ const CHECKS: [(&str, &str); 9] = [
 const LIFECYCLE: [&str; 7] =
     ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
 
+/// Variables that change what is installed and how programs run.
+const VARIABLES: [&str; 2] = ["NODE_ENV", "NODE_OPTIONS"];
+
 struct Manager {
     program: &'static str,
     lock: Option<&'static str>,
@@ -69,6 +72,7 @@ fn check(manager: &Manager, needs: &[String], script: &str, name: &'static str, 
             .doubtful_if(text.contains("no test specified"), "the script is npm's placeholder")
             .doubtful_if(text.contains("--watch"), "the script watches files and never ends");
     job.needs = needs.to_vec();
+    job.env = VARIABLES.to_vec();
     job
 }
 
@@ -100,6 +104,7 @@ fn install(project: &Project<'_>, manifest: &Value, manager: &Manager, lock: &'s
         .with_programs(&[manager.program, "node"])
         .with_toolchain(&["node --version"]);
     job.toolchain.push(format!("{} --version", manager.program));
+    job.env = VARIABLES.to_vec();
     if depends_on_manifest_and_lock_only(project, manifest) {
         let config = [".npmrc", ".yarnrc", ".yarnrc.yml"].into_iter().filter(|path| project.has(path));
         job.inputs = ["package.json", lock].into_iter().chain(config).map(str::to_owned).collect();

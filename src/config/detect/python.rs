@@ -72,6 +72,7 @@ impl Tools<'_> {
         let (front, program) = self.manager.map_or(("", tool), |manager| (manager.front, manager.program));
         let run = format!("{front}{tool} {arguments}");
         let mut job = Suggestion::new("python", name, run.trim_end(), because).with_programs(&[program]);
+        job.env = vec!["PYTHONPATH"];
         job.toolchain = match self.manager {
             Some(_) => vec![format!("{program} --version"), format!("{front}python --version")],
             None => vec!["python3 --version".into(), format!("{tool} --version")],
