@@ -35,12 +35,12 @@ struct VersionOnly {
 }
 
 /// `content` as one line of JSON, without the line feed.
-pub(super) fn to_line<T: Serialize>(version: u32, content: &T) -> Result<String, serde_json::Error> {
+pub(crate) fn to_line<T: Serialize>(version: u32, content: &T) -> Result<String, serde_json::Error> {
     serde_json::to_string(&Versioned { version, content })
 }
 
 /// What a line of version `known` holds.
-pub(super) fn from_line<T: DeserializeOwned>(known: u32, line: &[u8]) -> Result<T, Unreadable> {
+pub(crate) fn from_line<T: DeserializeOwned>(known: u32, line: &[u8]) -> Result<T, Unreadable> {
     let corrupt = |error: serde_json::Error| Unreadable::Corrupt(error.to_string());
     let VersionOnly { version } = serde_json::from_slice(line).map_err(corrupt)?;
     if version > known {

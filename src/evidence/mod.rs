@@ -8,7 +8,7 @@
 
 mod encoding;
 pub mod explain;
-mod format;
+pub(crate) mod format;
 pub mod proof;
 pub mod receipt;
 #[cfg(test)]

@@ -5,14 +5,31 @@
 //! few object reads, however many there are; adding one rewrites its shard and three small trees. Entries never change;
 //! only `gc` removes them. A lost swap is retried by re-applying *its own* additions or removals to the tree just read;
 //! two trees are never united. The ledger has no say in who owns a candidate (C3).
+//!
+//! `recent` points at the newest few receipts of each requirement name, whatever their subject: how `done` and `explain` find
+//! what differs. It holds nothing that the receipts do not, so it is the one part whose lines are replaced.
 
 pub mod outcome;
+mod shard;
+mod tree;
+
+use std::collections::BTreeMap;
 
 use crate::claim::record::Record;
 use crate::evidence::{Receipt, RequirementKind};
-use crate::git::Repository;
-use crate::id::{AttemptId, CommitId, Name, Subject};
+use crate::git::ref_writer::{Change, Mark, Written};
+use crate::git::refs::RefValue;
+use crate::git::{GitError, Repository};
+use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
 pub use outcome::{FailedRequirement, OutcomeEntry};
+use shard::{Line, Recent, Shard, ShardPath};
+use tree::LedgerTree;
+
+/// How often a lost swap is answered by applying the same changes to the tree that is there now.
+const SWAPS_MAX: usize = 64;
+
+/// How many receipts of one requirement name `recent` points at.
+const RECENT_MAX: usize = 8;
 
 /// The ref that points at the ledger's tree.
 pub const LEDGER_REF: &str = "refs/discern/ledger";
@@ -67,10 +84,6 @@ pub struct Ledger<'r> {
     repository: &'r Repository,
 }
 
-fn unbuilt<T>() -> Result<T, LedgerError> {
-    Err(LedgerError { doing: "use the ledger".to_owned(), problem: "not built yet".to_owned() })
-}
-
 impl<'r> Ledger<'r> {
     /// The ledger of a repository; nothing is read yet.
     pub fn new(repository: &'r Repository) -> Self {
@@ -78,52 +91,221 @@ impl<'r> Ledger<'r> {
     }
 
     /// Adds entries, durably; when this returns they are found. True if anything was new.
+    ///
+    /// # Errors
+    /// The ledger can't be read or written. A shard that can't be read is never overwritten.
     pub fn absorb(&mut self, additions: &Additions) -> Result<bool, LedgerError> {
-        let _ = (additions, self.repository);
-        unbuilt()
+        let mut edits: BTreeMap<ShardPath, Vec<Line>> = BTreeMap::new();
+        for outcome in &additions.outcomes {
+            let line = Line::outcome(outcome).map_err(|error| failed("write an outcome", &error))?;
+            edits.entry(ShardPath::outcome(&outcome.commit)).or_default().push(line);
+        }
+        for receipt in &additions.receipts {
+            let line = Line::receipt(receipt).map_err(|error| failed("write a receipt", &error))?;
+            edits.entry(ShardPath::receipt(&receipt.subject)).or_default().push(line);
+        }
+        self.edit("add to the ledger", |tree| {
+            let mut changed = false;
+            for (path, lines) in &edits {
+                let mut shard = tree.shard(path)?;
+                changed |= lines.iter().fold(false, |changed, line| shard.add(line.clone()) || changed);
+                tree.put(path, shard);
+            }
+            if changed {
+                point_at_recent(tree, &additions.receipts)?;
+            }
+            Ok(changed)
+        })
     }
 
-    /// Removes entries, durably.
+    /// Removes entries, durably. Those that are not there are passed over.
+    ///
+    /// # Errors
+    /// The ledger can't be read or written.
     pub fn remove(&mut self, removals: &Removals) -> Result<(), LedgerError> {
-        let _ = removals;
-        unbuilt()
+        self.edit("remove from the ledger", |tree| {
+            let mut changed = false;
+            for (commit, generation) in &removals.outcomes {
+                changed |= tree.change(&ShardPath::outcome(commit), |shard| {
+                    shard.remove(&shard::outcome_key(commit, *generation))
+                })?;
+            }
+            for (subject, attempt) in &removals.receipts {
+                changed |= tree.change(&ShardPath::receipt(subject), |shard| {
+                    shard.remove(&shard::receipt_key(subject, *attempt))
+                })?;
+            }
+            Ok(changed)
+        })
+        .map(drop)
     }
 
     /// Every outcome of a commit, by generation, lowest first.
+    ///
+    /// # Errors
+    /// The ledger or the shard can't be read.
     pub fn outcomes(&self, commit: CommitId) -> Result<Vec<OutcomeEntry>, LedgerError> {
-        let _ = commit;
-        unbuilt()
+        let Some(mut tree) = self.tree()? else { return Ok(Vec::new()) };
+        let shard = tree.shard(&ShardPath::outcome(&commit)).map_err(|error| failed("read the ledger", &error))?;
+        let mut outcomes = shard.outcomes(Some(commit)).map_err(|error| failed("read the ledger", &error))?;
+        outcomes.sort_by_key(|outcome| outcome.generation);
+        Ok(outcomes)
     }
 
     /// The newest passed or failed `done` outcome of a commit: the one that decides.
+    ///
+    /// # Errors
+    /// The ledger can't be read.
     pub fn newest_done_outcome(&self, commit: CommitId) -> Result<Option<OutcomeEntry>, LedgerError> {
         Ok(self.outcomes(commit)?.into_iter().rev().find(OutcomeEntry::decides))
     }
 
     /// The highest generation known of a commit; 0 when none is.
+    ///
+    /// # Errors
+    /// The ledger can't be read.
     pub fn highest_generation(&self, commit: CommitId) -> Result<u32, LedgerError> {
         Ok(self.outcomes(commit)?.last().map_or(0, |entry| entry.generation))
     }
 
-    /// Every receipt for a subject.
+    /// Every receipt for a subject, newest first.
+    ///
+    /// # Errors
+    /// The ledger can't be read; an unreadable shard is a miss.
     pub fn receipts(&self, subject: Subject) -> Result<FoundReceipts, LedgerError> {
-        let _ = subject;
-        unbuilt()
+        let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
+        Ok(receipts_of(&mut tree, &ShardPath::receipt(&subject), |receipt| receipt.subject == subject))
     }
 
     /// The newest receipts of a requirement of that name, whatever their subject, at most eight: for `explain`.
+    ///
+    /// # Errors
+    /// The ledger can't be read; an unreadable shard is a miss.
     pub fn nearest(&self, kind: RequirementKind, name: &Name) -> Result<FoundReceipts, LedgerError> {
-        let _ = (kind, name);
-        unbuilt()
+        let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
+        let mut found = FoundReceipts::default();
+        let recent = match tree.shard(&ShardPath::recent(kind, name)) {
+            Ok(shard) => shard.recent(kind, name),
+            Err(error) => return Ok(FoundReceipts { warnings: vec![error.to_string()], ..found }),
+        };
+        for pointer in recent {
+            let of = |receipt: &Receipt| receipt.subject == pointer.subject && receipt.attempt == pointer.attempt;
+            let these = receipts_of(&mut tree, &ShardPath::receipt(&pointer.subject), of);
+            found.receipts.extend(these.receipts);
+            found.warnings.extend(these.warnings);
+        }
+        found.receipts.retain(|receipt| receipt.kind == kind);
+        Ok(found)
     }
 
     /// Every outcome, for retention and for lists.
+    ///
+    /// # Errors
+    /// The ledger or a shard can't be read.
     pub fn all_outcomes(&self) -> Result<Vec<OutcomeEntry>, LedgerError> {
-        unbuilt()
+        let Some(mut tree) = self.tree()? else { return Ok(Vec::new()) };
+        let doing = |error: GitError| failed("read the ledger", &error);
+        let mut outcomes = Vec::new();
+        for path in tree.shards(shard::OUTCOME).map_err(doing)? {
+            let shard = tree.shard(&path).map_err(doing)?;
+            outcomes.extend(shard.outcomes(None).map_err(|error| failed("read the ledger", &error))?);
+        }
+        Ok(outcomes)
     }
 
     /// Every receipt, for retention and for lists.
+    ///
+    /// # Errors
+    /// The ledger can't be read; an unreadable shard is a miss.
     pub fn all_receipts(&self) -> Result<FoundReceipts, LedgerError> {
-        unbuilt()
+        let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
+        let mut found = FoundReceipts::default();
+        for path in tree.shards(shard::RECEIPT).map_err(|error| failed("read the ledger", &error))? {
+            let these = receipts_of(&mut tree, &path, |_| true);
+            found.receipts.extend(these.receipts);
+            found.warnings.extend(these.warnings);
+        }
+        Ok(found)
     }
+
+    /// The tree that the ref names now; nothing where there is no ledger yet.
+    fn tree(&self) -> Result<Option<LedgerTree<'r>>, LedgerError> {
+        Ok(match self.root().map_err(|error| failed("read the ledger", &error))? {
+            Some(root) => Some(LedgerTree::new(self.repository, Some(root))),
+            None => None,
+        })
+    }
+
+    fn root(&self) -> Result<Option<TreeId>, GitError> {
+        match self.repository.refs().read(LEDGER_REF)? {
+            RefValue::Absent => Ok(None),
+            RefValue::Direct(id) => Ok(Some(TreeId(id))),
+            RefValue::Symbolic(target) => Err(unusable(format!("it is a symbolic ref to `{target}`"))),
+            RefValue::Broken(why) => Err(unusable(why)),
+        }
+    }
+
+    /// Applies `change` to the tree that is there and swaps the ref; a lost swap applies it again to the tree that won.
+    fn edit(
+        &mut self,
+        doing: &str,
+        change: impl Fn(&mut LedgerTree<'r>) -> Result<bool, GitError>,
+    ) -> Result<bool, LedgerError> {
+        let mut last = "others keep writing it".to_owned();
+        for _ in 0..SWAPS_MAX {
+            self.repository.refs().forget();
+            let root = self.root().map_err(|error| failed(doing, &error))?;
+            let mut tree = LedgerTree::new(self.repository, root);
+            if !change(&mut tree).map_err(|error| failed(doing, &error))? {
+                return Ok(false);
+            }
+            let new = tree.write().map_err(|error| failed(doing, &error))?;
+            let swap = Change::Set { new: new.id(), expected: root.map(|root| root.id()) };
+            let mut writer = self.repository.ref_writer().borrow_mut();
+            let restore = || tree.restore();
+            match writer.write(self.repository.refs(), LEDGER_REF, swap, Mark::Shared, &restore) {
+                Ok(Written::Done) => {
+                    tree.restore().map_err(|error| failed(doing, &error))?;
+                    return Ok(true);
+                }
+                Ok(Written::Stale) => {}
+                Ok(Written::Unknown(problem)) => last = problem,
+                Err(error) => return Err(failed(doing, &error)),
+            }
+        }
+        Err(LedgerError { doing: doing.to_owned(), problem: last })
+    }
+}
+
+/// Points `recent` at receipts that were just added, the newest few of each name.
+fn point_at_recent(tree: &mut LedgerTree<'_>, receipts: &[Receipt]) -> Result<(), GitError> {
+    for receipt in receipts {
+        let path = ShardPath::recent(receipt.kind, &receipt.name);
+        // What can't be read here holds nothing that is not elsewhere.
+        let mut shard = tree.shard(&path).unwrap_or_default();
+        shard.point_at(Recent::of(receipt), RECENT_MAX);
+        tree.put(&path, shard);
+    }
+    Ok(())
+}
+
+fn receipts_of(tree: &mut LedgerTree<'_>, path: &ShardPath, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
+    let shard: Shard = match tree.shard(path) {
+        Ok(shard) => shard,
+        Err(error) => return FoundReceipts { receipts: Vec::new(), warnings: vec![error.to_string()] },
+    };
+    let mut found = shard.receipts();
+    found.receipts.retain(wanted);
+    found.receipts.sort_by_key(|receipt| std::cmp::Reverse(receipt.finished_at));
+    found
+}
+
+fn failed(doing: &str, error: &dyn std::error::Error) -> LedgerError {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    let problem = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+    LedgerError { doing: doing.to_owned(), problem }
+}
+
+fn unusable(why: String) -> GitError {
+    GitError::Answer { command: LEDGER_REF.to_owned(), why }
 }

@@ -1,0 +1,215 @@
+//! One file of the ledger: sorted JSON lines, each with a key.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::FoundReceipts;
+use super::outcome::OutcomeEntry;
+use crate::evidence::format::{self, Unreadable};
+use crate::evidence::{Receipt, RequirementKind};
+use crate::id::{AttemptId, CommitId, Name, Subject};
+use crate::time::Timestamp;
+
+/// The folder of outcomes.
+pub(super) const OUTCOME: &str = "outcome";
+/// The folder of receipts.
+pub(super) const RECEIPT: &str = "receipt";
+/// The folder of pointers to the newest receipts of each name.
+const RECENT: &str = "recent";
+
+/// The version of an outcome's line.
+const OUTCOME_VERSION: u32 = 1;
+
+/// Where a shard is: a folder, then two steps of six bits, each written as two octal digits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ShardPath {
+    pub(super) folder: &'static str,
+    pub(super) first: String,
+    pub(super) second: String,
+}
+
+impl ShardPath {
+    pub(super) fn outcome(commit: &CommitId) -> Self {
+        Self::chosen_by(OUTCOME, commit.to_string().as_bytes())
+    }
+
+    pub(super) fn receipt(subject: &Subject) -> Self {
+        Self::chosen_by(RECEIPT, subject.to_string().as_bytes())
+    }
+
+    pub(super) fn recent(kind: RequirementKind, name: &Name) -> Self {
+        Self::chosen_by(RECENT, format!("{kind:?} {name}").as_bytes())
+    }
+
+    fn chosen_by(folder: &'static str, key: &[u8]) -> Self {
+        let digest = Sha256::digest(key);
+        let bits = u16::from_be_bytes([digest[0], digest[1]]) >> 4;
+        Self { folder, first: format!("{:02o}", bits >> 6), second: format!("{:02o}", bits & 0o77) }
+    }
+}
+
+/// One line with the key that it is found by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    key: String,
+    text: String,
+}
+
+/// The key of an outcome's line.
+pub(super) fn outcome_key(commit: &CommitId, generation: u32) -> String {
+    format!("{commit} {generation:010}")
+}
+
+/// The key of a receipt's line. Requirements of one subject in one attempt share it, but for their kind and name.
+pub(super) fn receipt_key(subject: &Subject, attempt: AttemptId) -> String {
+    format!("{subject} {attempt}")
+}
+
+#[derive(Deserialize)]
+struct OutcomeKey {
+    commit: CommitId,
+    generation: u32,
+}
+
+#[derive(Deserialize)]
+struct ReceiptKey {
+    subject: Subject,
+    attempt: AttemptId,
+    kind: RequirementKind,
+    name: Name,
+}
+
+impl Line {
+    pub(super) fn outcome(outcome: &OutcomeEntry) -> Result<Self, serde_json::Error> {
+        let text = format::to_line(OUTCOME_VERSION, outcome)?;
+        Ok(Self { key: outcome_key(&outcome.commit, outcome.generation), text })
+    }
+
+    pub(super) fn receipt(receipt: &Receipt) -> Result<Self, serde_json::Error> {
+        let key = receipt_key(&receipt.subject, receipt.attempt);
+        Ok(Self { key: format!("{key} {:?} {}", receipt.kind, receipt.name), text: receipt.to_line()? })
+    }
+
+    /// A stored line, whichever it is; one without a key of ours keeps itself as its key.
+    fn stored(text: &str) -> Self {
+        let outcome = || serde_json::from_str::<OutcomeKey>(text).map(|it| outcome_key(&it.commit, it.generation));
+        let receipt = || {
+            serde_json::from_str::<ReceiptKey>(text)
+                .map(|it| format!("{} {:?} {}", receipt_key(&it.subject, it.attempt), it.kind, it.name))
+        };
+        let key = receipt().or_else(|_| outcome()).unwrap_or_else(|_| text.to_owned());
+        Self { key, text: text.to_owned() }
+    }
+}
+
+/// A pointer to a receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Recent {
+    of: RequirementKind,
+    requirement: Name,
+    at: Timestamp,
+    pub(super) subject: Subject,
+    pub(super) attempt: AttemptId,
+}
+
+impl Recent {
+    pub(super) fn of(receipt: &Receipt) -> Self {
+        Self {
+            of: receipt.kind,
+            requirement: receipt.name.clone(),
+            at: receipt.finished_at,
+            subject: receipt.subject,
+            attempt: receipt.attempt,
+        }
+    }
+}
+
+/// The lines of one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shard {
+    lines: Vec<Line>,
+}
+
+impl Shard {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        Self { lines: text.lines().map(Line::stored).collect() }
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.lines.iter().flat_map(|line| line.text.bytes().chain([b'\n'])).collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Adds a line, unless one with its key is there: entries never change. True if it was new.
+    pub(super) fn add(&mut self, line: Line) -> bool {
+        match self.lines.binary_search_by(|known| known.key.cmp(&line.key)) {
+            Ok(_) => false,
+            Err(at) => {
+                self.lines.insert(at, line);
+                true
+            }
+        }
+    }
+
+    /// Removes the lines whose key is `key` or begins with it; true if there were any.
+    pub(super) fn remove(&mut self, key: &str) -> bool {
+        let before = self.lines.len();
+        let named =
+            |line: &Line| line.key.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        self.lines.retain(|line| !named(line));
+        self.lines.len() != before
+    }
+
+    /// The outcomes of `commit`; of all, without one.
+    ///
+    /// # Errors
+    /// A line can't be read: what is known of its commit would be wrong without it.
+    pub(super) fn outcomes(&self, commit: Option<CommitId>) -> Result<Vec<OutcomeEntry>, Unreadable> {
+        let prefix = commit.map(|commit| commit.to_string()).unwrap_or_default();
+        let lines = self.lines.iter().filter(|line| line.key.starts_with(&prefix));
+        lines.map(|line| format::from_line(OUTCOME_VERSION, line.text.as_bytes())).collect()
+    }
+
+    /// Every receipt that can be read.
+    pub(super) fn receipts(&self) -> FoundReceipts {
+        let mut found = FoundReceipts::default();
+        for line in &self.lines {
+            match Receipt::from_line(line.text.as_bytes()) {
+                Ok(receipt) => found.receipts.push(receipt),
+                Err(error) => found.warnings.push(format!("a receipt can't be read: {error}")),
+            }
+        }
+        found
+    }
+
+    /// The pointers of one requirement name, newest first.
+    pub(super) fn recent(&self, kind: RequirementKind, name: &Name) -> Vec<Recent> {
+        let pointers = self.lines.iter().filter_map(|line| serde_json::from_str::<Recent>(&line.text).ok());
+        let mut of_name: Vec<Recent> = pointers.filter(|it| it.of == kind && it.requirement == *name).collect();
+        of_name.sort_by_key(|pointer| std::cmp::Reverse(pointer.at));
+        of_name
+    }
+
+    /// Adds a pointer and drops the oldest of its name beyond `at_most`.
+    pub(super) fn point_at(&mut self, pointer: Recent, at_most: usize) {
+        let mut kept = self.recent(pointer.of, &pointer.requirement);
+        kept.retain(|known| (known.subject, known.attempt) != (pointer.subject, pointer.attempt));
+        kept.insert(0, pointer.clone());
+        kept.sort_by_key(|pointer| std::cmp::Reverse(pointer.at));
+        kept.truncate(at_most);
+        self.lines.retain(|line| {
+            serde_json::from_str::<Recent>(&line.text)
+                .is_ok_and(|known| known.of != pointer.of || known.requirement != pointer.requirement)
+        });
+        for pointer in kept {
+            if let Ok(text) = serde_json::to_string(&pointer) {
+                self.lines.push(Line { key: text.clone(), text });
+            }
+        }
+        self.lines.sort_by(|one, other| one.key.cmp(&other.key));
+    }
+}

@@ -1,0 +1,159 @@
+//! The ledger's tree: reads the few objects on the way to a shard, and writes those on the way to the changed ones.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::shard::{Shard, ShardPath};
+use crate::git::objects::{MODE_TREE, TreeEntry};
+use crate::git::{GitError, Repository};
+use crate::id::{ObjectId, TreeId};
+
+/// The mode of a file in a tree.
+const MODE_FILE: u32 = 0o100_644;
+
+/// One version of the ledger, with the changes made to it.
+pub(super) struct LedgerTree<'r> {
+    repository: &'r Repository,
+    root: Option<TreeId>,
+    /// Trees that were read.
+    trees: BTreeMap<TreeId, Vec<TreeEntry>>,
+    /// Shards to write, by their path.
+    changed: BTreeMap<ShardPath, Shard>,
+    /// Every object written: kind and bytes are found again by its id while this lives.
+    written: RefCell<Vec<WrittenObject>>,
+}
+
+enum WrittenObject {
+    Blob(ObjectId, Vec<u8>),
+    Tree(TreeId, Vec<TreeEntry>),
+}
+
+impl<'r> LedgerTree<'r> {
+    pub(super) fn new(repository: &'r Repository, root: Option<TreeId>) -> Self {
+        let written = RefCell::new(Vec::new());
+        Self { repository, root, trees: BTreeMap::new(), changed: BTreeMap::new(), written }
+    }
+
+    /// The shard at `path` as it stands, changes included; empty where there is none.
+    pub(super) fn shard(&mut self, path: &ShardPath) -> Result<Shard, GitError> {
+        if let Some(shard) = self.changed.get(path) {
+            return Ok(shard.clone());
+        }
+        let folder = self.below(self.root, path.folder)?.map(TreeId);
+        let first = self.below(folder, &path.first)?.map(TreeId);
+        match self.below(first, &path.second)? {
+            Some(id) => Ok(Shard::from_bytes(&self.repository.objects()?.blob(id)?)),
+            None => Ok(Shard::default()),
+        }
+    }
+
+    /// Replaces the shard at `path`.
+    pub(super) fn put(&mut self, path: &ShardPath, shard: Shard) {
+        self.changed.insert(path.clone(), shard);
+    }
+
+    /// Changes the shard at `path` in place; true if `change` says that it did.
+    pub(super) fn change(
+        &mut self,
+        path: &ShardPath,
+        change: impl FnOnce(&mut Shard) -> bool,
+    ) -> Result<bool, GitError> {
+        let mut shard = self.shard(path)?;
+        let changed = change(&mut shard);
+        if changed {
+            self.put(path, shard);
+        }
+        Ok(changed)
+    }
+
+    /// The paths of all shards in a folder.
+    pub(super) fn shards(&mut self, folder: &'static str) -> Result<Vec<ShardPath>, GitError> {
+        let mut paths = Vec::new();
+        let top = self.below(self.root, folder)?.map(TreeId);
+        for first in self.entries(top)? {
+            let name = |entry: &TreeEntry| String::from_utf8_lossy(&entry.name).into_owned();
+            for second in self.entries(Some(TreeId(first.id)))? {
+                paths.push(ShardPath { folder, first: name(&first), second: name(&second) });
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Writes every changed shard and the trees above them; the new root. All of it is on disk when this returns.
+    pub(super) fn write(&mut self) -> Result<TreeId, GitError> {
+        let changed = std::mem::take(&mut self.changed);
+        let mut folders: BTreeMap<&'static str, BTreeMap<String, Vec<(String, Shard)>>> = BTreeMap::new();
+        for (path, shard) in changed {
+            folders.entry(path.folder).or_default().entry(path.first).or_default().push((path.second, shard));
+        }
+        let mut root = self.entries(self.root)?;
+        for (folder, firsts) in folders {
+            let top = self.below(self.root, folder)?.map(TreeId);
+            let mut top_entries = self.entries(top)?;
+            for (first, shards) in firsts {
+                let below = self.below(top, &first)?.map(TreeId);
+                let mut entries = self.entries(below)?;
+                for (second, shard) in shards {
+                    let blob = if shard.is_empty() { None } else { Some(self.write_blob(shard.to_bytes())?) };
+                    place(&mut entries, &second, MODE_FILE, blob);
+                }
+                let tree = if entries.is_empty() { None } else { Some(self.write_tree(entries)?.id()) };
+                place(&mut top_entries, &first, MODE_TREE, tree);
+            }
+            let tree = if top_entries.is_empty() { None } else { Some(self.write_tree(top_entries)?.id()) };
+            place(&mut root, folder, MODE_TREE, tree);
+        }
+        self.write_tree(root)
+    }
+
+    /// Writes again whatever a prune took of what was written here (hazard 12).
+    pub(super) fn restore(&self) -> Result<(), GitError> {
+        let objects = self.repository.objects()?;
+        for object in self.written.borrow().iter() {
+            match object {
+                WrittenObject::Blob(id, bytes) if !objects.is_loose(*id) && !objects.contains(*id) => {
+                    objects.write_blob(bytes)?;
+                }
+                WrittenObject::Tree(id, entries) if !objects.is_loose(id.id()) && !objects.contains(id.id()) => {
+                    objects.write_tree(entries.clone())?;
+                }
+                WrittenObject::Blob(..) | WrittenObject::Tree(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write_blob(&self, bytes: Vec<u8>) -> Result<ObjectId, GitError> {
+        let id = self.repository.objects()?.write_blob(&bytes)?;
+        self.written.borrow_mut().push(WrittenObject::Blob(id, bytes));
+        Ok(id)
+    }
+
+    fn write_tree(&self, entries: Vec<TreeEntry>) -> Result<TreeId, GitError> {
+        let id = self.repository.objects()?.write_tree(entries.clone())?;
+        self.written.borrow_mut().push(WrittenObject::Tree(id, entries));
+        Ok(id)
+    }
+
+    /// The object at `name` in a tree.
+    fn below(&mut self, tree: Option<TreeId>, name: &str) -> Result<Option<ObjectId>, GitError> {
+        let entries = self.entries(tree)?;
+        Ok(entries.iter().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.id))
+    }
+
+    fn entries(&mut self, tree: Option<TreeId>) -> Result<Vec<TreeEntry>, GitError> {
+        let Some(tree) = tree else { return Ok(Vec::new()) };
+        if let Some(known) = self.trees.get(&tree) {
+            return Ok(known.clone());
+        }
+        let entries = self.repository.objects()?.tree(tree)?;
+        self.trees.insert(tree, entries.clone());
+        Ok(entries)
+    }
+}
+
+/// Puts an entry in place of the one of that name, or removes it.
+fn place(entries: &mut Vec<TreeEntry>, name: &str, mode: u32, id: Option<ObjectId>) {
+    entries.retain(|entry| entry.name != name.as_bytes());
+    entries.extend(id.map(|id| TreeEntry { name: name.as_bytes().to_vec(), mode, id }));
+}
