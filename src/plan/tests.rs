@@ -167,6 +167,9 @@ fn a_job_that_nobody_asks_for_runs_only_where_it_is_needed() {
     assert_eq!(decided(&requirements, &reused), ["build: not needed", "lint: not needed", "size: reuse 01"]);
     let here = left_here(known(vec![receipt(subject(2), 1)]), &[("build", 2)]);
     assert_eq!(decided(&requirements, &here)[0], "build: not needed");
+    let failed_since = vec![receipt(subject(2), 1), failed(subject(2), 2, Failure::Exit)];
+    let failed_since = left_here(known(failed_since), &[("build", 2)]);
+    assert_eq!(decided(&requirements, &failed_since)[0], "build: replay 02, flaky");
     let again = Known { rerun: Rerun::All, ..here };
     assert_eq!(decided(&requirements, &again)[0], "build: run: --rerun");
 }
