@@ -338,6 +338,9 @@ fn no_toml(source: &str, error: &toml_edit::TomlError) -> Problem {
     if said.starts_with("string values must be quoted") && text.is_empty() {
         return problem("syntax", "a value is missing".into(), span);
     }
+    if said.ends_with("overflowed") {
+        return problem("bad-number", format!("`{text}` is too large"), span);
+    }
     let mut problem = problem("syntax", format!("this is no TOML: {said}"), span.clone());
     let line_before = source.get(..span.start).unwrap_or_default().lines().last().unwrap_or_default();
     let digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
