@@ -145,6 +145,19 @@ pub enum What {
     },
 }
 
+/// Whoever is told what happens while it happens. It is told synchronously: an audience that stops listening stops the run
+/// (C14).
+pub trait Audience {
+    /// Takes in what happened.
+    fn event(&mut self, event: &Event);
+
+    /// A little time has passed; it is `now`.
+    fn tick(&mut self, now: Timestamp);
+
+    /// The process is about to stop (Ctrl-Z): what is in motion has to come to rest.
+    fn pause(&mut self);
+}
+
 /// One requirement as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRequirement {

@@ -19,7 +19,7 @@ use crate::claim::record::{Attempt, Bound, EndedBy, Executor, Outcome, Purpose};
 use crate::document::{
     AttemptSummary, Cancelled, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing,
 };
-use crate::event::What;
+use crate::event::{Audience, What};
 use crate::evidence::proof::Occasion;
 use crate::evidence::subject::{Platform, Salt};
 use crate::evidence::{LogRef, Place, Proof, Receipt, RequirementKey};
@@ -31,7 +31,6 @@ use crate::os::boot;
 use crate::os::random::Random as _;
 use crate::os::signal::{Signal, Signals};
 use crate::plan::{AfterFailure, Decision, Plan, Schedule};
-use crate::report::Reporter;
 use crate::store::StoreError;
 use crate::time::Timestamp;
 
@@ -58,7 +57,7 @@ pub fn make(
     mut lock: WorktreeLock,
     snapshot: Snapshot,
     session: &mut Session<'_>,
-    reporter: &mut Reporter,
+    reporter: &mut dyn Audience,
 ) -> Result<Attempted, GateError> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
     let top = session.repository.worktree()?.to_owned();

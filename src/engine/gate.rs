@@ -12,7 +12,7 @@ use super::worktree_lock::{Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Colour, Config, Untracked};
 use crate::document::{Candidate, Diagnostic, Pending, Refusal, RunDocument};
-use crate::event::{Event, What};
+use crate::event::{Audience, Event, What};
 use crate::exit::Exit;
 use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
 use crate::id::{AttemptId, Name};
@@ -20,7 +20,6 @@ use crate::ledger::LedgerError;
 use crate::os::process;
 use crate::os::random::Random as _;
 use crate::plan::Rerun;
-use crate::report::Reporter;
 use crate::store::StoreError;
 use crate::time::Timestamp;
 
@@ -89,7 +88,11 @@ pub struct Subject {
 ///
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
-pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut Reporter) -> Result<RunDocument, GateError> {
+pub fn run(
+    request: &Request,
+    session: &mut Session<'_>,
+    reporter: &mut dyn Audience,
+) -> Result<RunDocument, GateError> {
     refuse_inside_own_job(session.repository)?;
     let subject = take_candidate(session.repository)?;
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
@@ -106,7 +109,7 @@ pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut Reporter
 struct Gate<'g, 'r> {
     request: &'g Request,
     session: &'g mut Session<'r>,
-    reporter: &'g mut Reporter,
+    reporter: &'g mut dyn Audience,
     subject: Subject,
     /// The attempt that this run will be, once it has begun to act.
     began: Option<AttemptId>,

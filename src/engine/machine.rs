@@ -23,7 +23,7 @@ use super::trunk::Comparison;
 use super::worktree_lock::WorktreeLock;
 use crate::claim::owner::{Input, Owner, Said};
 use crate::config::{self, Command, Config, Environment};
-use crate::event::{Event, What};
+use crate::event::{Audience, Event, What};
 use crate::evidence::subject::{Source, ToolchainAnswer, ToolchainEnd};
 use crate::evidence::{LogRef, RequirementKey, RequirementKind};
 use crate::git::{Changed, How, Pathspecs, Snapshot};
@@ -33,7 +33,6 @@ use crate::os::environment::{self, Inheritance, Marks, Variables};
 use crate::os::process::{self, ProcessEnd};
 use crate::os::signal::{self, Signal, Signals};
 use crate::plan::{Plan, Start};
-use crate::report::Reporter;
 use crate::time::Reading;
 
 /// How often a run looks whether it was asked to stop, and draws, in milliseconds.
@@ -76,7 +75,7 @@ impl Work {
 pub struct Machine<'m, 'r> {
     /// Claims and evidence.
     pub session: &'m mut Session<'r>,
-    reporter: &'m mut Reporter,
+    reporter: &'m mut dyn Audience,
     journal: Option<Journal>,
     signals: Signals,
     lock: WorktreeLock,
@@ -108,7 +107,7 @@ pub struct Parts<'m, 'r> {
     /// Claims and evidence.
     pub session: &'m mut Session<'r>,
     /// Where the story goes.
-    pub reporter: &'m mut Reporter,
+    pub reporter: &'m mut dyn Audience,
     /// The run's journal, if it could be made.
     pub journal: Option<Journal>,
     /// The signals that are caught.

@@ -24,7 +24,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::document::{Diagnostic, RunDocument};
-use crate::event::{Event, What};
+use crate::event::{Audience, Event, What};
 use crate::os::terminal::Size;
 use crate::time::Timestamp;
 use answer::Answering;
@@ -59,47 +59,6 @@ impl Reporter {
     /// How things are shown.
     pub fn settings(&self) -> Settings {
         self.settings
-    }
-
-    /// Tells what happened.
-    pub fn event(&mut self, event: &Event) {
-        match &event.what {
-            What::Planned { requirements } => self.telling.name_columns = story::name_columns(requirements),
-            What::Ended { duration_ms, .. } => self.took_ms = Some(*duration_ms),
-            _ => {}
-        }
-        self.view.apply(event);
-        if self.settings.story == Story::Silent {
-            return;
-        }
-        let lines = self.painted(&story::lines(event, self.telling));
-        if self.settings.story == Story::Live {
-            self.draw(&lines, event.at);
-        } else {
-            let text: String = lines.into_iter().map(|line| line + "\n").collect();
-            self.streams.error.write(text.as_bytes());
-        }
-    }
-
-    /// Draws the moving part anew, if there is one and it looks different now. To be called a few times a second.
-    pub fn tick(&mut self, now: Timestamp) {
-        if self.settings.story != Story::Live {
-            return;
-        }
-        for running in &mut self.view.running {
-            running.says = running.log.as_deref().and_then(|log| tail::last_line(Path::new(log)));
-        }
-        self.draw(&[], now);
-    }
-
-    /// Takes the moving part off the terminal: before the process stops (Ctrl-Z), and before anything else is written.
-    pub fn pause(&mut self) {
-        let columns = self.streams.error.size().map_or(0, |size| size.columns);
-        let bytes = self.region.erase(columns);
-        self.last_frame.clear();
-        if !bytes.is_empty() {
-            self.streams.error.write(bytes.as_bytes());
-        }
     }
 
     /// Ends the story and answers: diagnostics and hints to standard error, the result to standard output.
@@ -182,6 +141,48 @@ impl Reporter {
         let bytes = self.region.draw(finished, frame.clone(), size.columns, paint);
         (self.last_frame, self.last_size) = (frame, Some(size));
         self.streams.error.write(bytes.as_bytes());
+    }
+}
+
+impl Audience for Reporter {
+    fn event(&mut self, event: &Event) {
+        match &event.what {
+            What::Planned { requirements } => self.telling.name_columns = story::name_columns(requirements),
+            What::Ended { duration_ms, .. } => self.took_ms = Some(*duration_ms),
+            _ => {}
+        }
+        self.view.apply(event);
+        if self.settings.story == Story::Silent {
+            return;
+        }
+        let lines = self.painted(&story::lines(event, self.telling));
+        if self.settings.story == Story::Live {
+            self.draw(&lines, event.at);
+        } else {
+            let text: String = lines.into_iter().map(|line| line + "\n").collect();
+            self.streams.error.write(text.as_bytes());
+        }
+    }
+
+    /// Draws the moving part anew, if there is one and it looks different now. To be called a few times a second.
+    fn tick(&mut self, now: Timestamp) {
+        if self.settings.story != Story::Live {
+            return;
+        }
+        for running in &mut self.view.running {
+            running.says = running.log.as_deref().and_then(|log| tail::last_line(Path::new(log)));
+        }
+        self.draw(&[], now);
+    }
+
+    /// Takes the moving part off the terminal: before the process stops (Ctrl-Z), and before anything else is written.
+    fn pause(&mut self) {
+        let columns = self.streams.error.size().map_or(0, |size| size.columns);
+        let bytes = self.region.erase(columns);
+        self.last_frame.clear();
+        if !bytes.is_empty() {
+            self.streams.error.write(bytes.as_bytes());
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::super::{Answer, Detail, Reporter, Settings, Story, Stream, Streams};
 use super::*;
 use crate::document::RunDocument;
+use crate::event::Audience;
 use crate::exit::{Exit, OutcomeWord};
 use crate::os::terminal::Size;
 
