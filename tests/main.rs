@@ -5,6 +5,7 @@ mod command_line;
 mod configuration;
 mod init;
 mod layout;
+mod repository;
 mod runner;
 mod schema;
 mod store;

@@ -1,11 +1,30 @@
 //! Whether the worktree is the committed tree.
+//!
+//! git decides: `git status` knows filters, line endings, submodules and ignore rules. It is asked in a way that user
+//! settings can't soften, and beside it the index is read for the two flags that make git look away,
+//! `assume-unchanged` and `skip-worktree`; those files are compared here, directly. A rebase or bisect that stands on a
+//! clean commit is clean. Where the paths alone would puzzle people, the cause is looked for.
 
-use bstr::BString;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use bstr::{BString, ByteSlice};
 
 use super::candidate::{Head, Operation};
+use super::command::Running;
 use super::error::GitError;
+use super::index::{Index, Tracked};
+use super::objects::MODE_TREE;
 use super::repository::Repository;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, to_path};
+use super::status::{self, Reported};
+use super::tree::MODE_SUBMODULE;
+use crate::id::{CommitId, ObjectId};
+use crate::os::files;
 
 /// What to make of files that are neither tracked nor ignored (`[gate] untracked`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +98,8 @@ pub enum DirtyKind {
 pub enum Cause {
     /// Conflicts of an operation that is under way.
     Unfinished(Operation),
+    /// `HEAD` moved while the check was made.
+    HeadMoved,
     /// Only part of the tree is checked out (B064).
     PartialTree,
     /// The rules for line endings would change what is committed (B061).
@@ -100,10 +121,209 @@ pub enum Cause {
     },
 }
 
+/// The most paths of one kind that are listed where there may be as many as files.
+const SPARSE_PATHS_MAX: usize = 100;
+/// The most changed files whose cause is looked for.
+const CAUSE_PATHS_MAX: usize = 100;
+/// The largest file that is read to find a cause, in bytes.
+const CAUSE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What is in the way, and what `git status` said of it.
+struct Findings {
+    index: Index,
+    commit: Option<CommitId>,
+    reported: Vec<Reported>,
+}
+
 impl Repository {
     /// Whether this worktree is exactly the tree of `head`.
     pub fn cleanliness(&self, head: &Head, untracked: Untracked, depth: Depth) -> Result<Cleanliness, GitError> {
-        let _ = (head, untracked, depth);
-        Err(GitError::Answer { command: "git status".to_owned(), why: "not built yet".to_owned() })
+        let mut snapshot = None;
+        let findings = match depth {
+            Depth::Now => {
+                let running = status::start(self.git(), untracked)?;
+                self.findings(Index::read(self, self.git_dir()), running)?
+            }
+            Depth::WithSnapshot => {
+                let index = Index::read(self, self.git_dir())?;
+                snapshot = Some(Snapshot::take(self, head, untracked, &index)?);
+                let running = status::start(self.git(), untracked)?;
+                // What status looked at is the index of that moment; read it again.
+                self.findings(Index::read(self, self.git_dir()), running)?
+            }
+        };
+        if findings.reported.is_empty() && findings.commit == Some(head.commit) {
+            return Ok(Cleanliness::Clean { snapshot });
+        }
+        let causes = self.causes(head, &findings)?;
+        Ok(Cleanliness::Dirty { paths: sorted(findings.reported), causes })
+    }
+
+    /// What is in the way now of taking the worktree for the tree of `commit`.
+    pub(super) fn dirty_now(&self, commit: CommitId, untracked: Untracked) -> Result<Vec<DirtyPath>, GitError> {
+        let running = status::start(self.git(), untracked)?;
+        let findings = self.findings(Index::read(self, self.git_dir()), running)?;
+        if findings.commit == Some(commit) {
+            return Ok(sorted(findings.reported));
+        }
+        // HEAD moved, which the caller says by itself; against another commit "staged" would mean nothing.
+        let files = findings.reported.into_iter().filter(|reported| reported.kind != DirtyKind::Staged);
+        Ok(sorted(files.collect()))
+    }
+
+    /// Joins what `git status` says with what flags in the index hide from it.
+    fn findings(&self, index: Result<Index, GitError>, running: Running) -> Result<Findings, GitError> {
+        let looked = index.and_then(|index| self.hidden(&index).map(|hidden| (index, hidden)));
+        let (index, hidden) = match looked {
+            Ok(looked) => looked,
+            Err(error) => {
+                // git's own words about a broken index are better than ours.
+                status::finish(running)?;
+                return Err(error);
+            }
+        };
+        let status = status::finish(running)?;
+        let mut reported = status.reported;
+        reported.extend(hidden);
+        Ok(Findings { index, commit: status.commit, reported })
+    }
+
+    /// Files that `assume-unchanged` or `skip-worktree` hide from `git status` and that differ, or are absent.
+    fn hidden(&self, index: &Index) -> Result<Vec<Reported>, GitError> {
+        let top = self.worktree()?;
+        let (mut found, mut present, mut sparse) = (Vec::new(), Vec::new(), 0);
+        let report =
+            |entry: &Tracked<'_>, kind| Reported { path: entry.path.to_owned(), kind, indexed: Some(entry.id) };
+        for entry in index.tracked() {
+            if entry.mode == MODE_TREE {
+                sparse += 1;
+                found.extend((sparse <= SPARSE_PATHS_MAX).then(|| report(&entry, DirtyKind::Sparse)));
+            } else if (entry.skip_worktree || entry.assume_unchanged) && entry.mode != MODE_SUBMODULE {
+                match std::fs::symlink_metadata(top.join(to_path(entry.path))) {
+                    Ok(meta) if mode_of(&meta) == entry.mode => present.push(entry),
+                    Ok(_) => found.push(report(&entry, DirtyKind::Hidden)),
+                    Err(_) if entry.skip_worktree && self.is_sparse() => {
+                        sparse += 1;
+                        found.extend((sparse <= SPARSE_PATHS_MAX).then(|| report(&entry, DirtyKind::Sparse)));
+                    }
+                    Err(_) => found.push(report(&entry, DirtyKind::Hidden)),
+                }
+            }
+        }
+        let ids = self.ids_on_disk(top, &present)?;
+        let differing = present.iter().zip(ids).filter(|(entry, id)| Some(entry.id) != *id);
+        found.extend(differing.map(|(entry, _)| report(entry, DirtyKind::Hidden)));
+        Ok(found)
+    }
+
+    /// The object that each file on disk would become, filters and line endings applied; none where that can't be told.
+    fn ids_on_disk(&self, top: &Path, entries: &[Tracked<'_>]) -> Result<Vec<Option<ObjectId>>, GitError> {
+        entries
+            .iter()
+            .map(|entry| {
+                let path = top.join(to_path(entry.path));
+                if entry.mode == MODE_LINK {
+                    let target = std::fs::read_link(&path).ok();
+                    return target.map(|to| self.objects()?.blob_id(to.as_os_str().as_bytes())).transpose();
+                }
+                // One child each, because a path may hold any byte; flagged files are few.
+                let attributes = OsStr::from_bytes(entry.path);
+                let arguments =
+                    [OsStr::new("hash-object"), OsStr::new("--path"), attributes, "--".as_ref(), path.as_os_str()];
+                let finished = self.git().run(&arguments)?;
+                Ok(finished.stdout.to_str().ok().and_then(|hex| hex.trim().parse().ok()))
+            })
+            .collect()
+    }
+
+    fn causes(&self, head: &Head, findings: &Findings) -> Result<Vec<Cause>, GitError> {
+        let has = |kind| findings.reported.iter().any(|reported| reported.kind == kind);
+        let mut causes = Vec::new();
+        if findings.commit != Some(head.commit) {
+            causes.push(Cause::HeadMoved);
+        }
+        if has(DirtyKind::Unmerged)
+            && let Some(operation) = self.operation()?
+        {
+            causes.push(Cause::Unfinished(operation));
+        }
+        if has(DirtyKind::Sparse) {
+            causes.push(Cause::PartialTree);
+        }
+        causes.extend(self.conversions(&findings.reported)?);
+        causes.extend(case_collision(findings));
+        Ok(causes)
+    }
+
+    /// Files that count as changed although they hold the very bytes that are committed: line endings or a filter.
+    fn conversions(&self, reported: &[Reported]) -> Result<Vec<Cause>, GitError> {
+        let top = self.worktree()?;
+        let (mut by_filter, mut line_endings) = (BTreeMap::<String, Vec<BString>>::new(), Vec::new());
+        let modified = reported.iter().filter(|reported| reported.kind == DirtyKind::Modified);
+        for Reported { path, indexed, .. } in modified.take(CAUSE_PATHS_MAX) {
+            let bytes = files::read_bounded(&top.join(to_path(path.as_bstr())), CAUSE_BYTES_MAX).ok().flatten();
+            let id = bytes.map(|bytes| self.objects()?.blob_id(&bytes)).transpose()?;
+            if id.is_none() || id != *indexed {
+                continue;
+            }
+            match self.filter_of(path)? {
+                Some(filter) => by_filter.entry(filter).or_default().push(path.clone()),
+                None => line_endings.push(path.clone()),
+            }
+        }
+        let mut causes: Vec<Cause> = by_filter.into_iter().map(|(name, paths)| Cause::Filter { name, paths }).collect();
+        if !line_endings.is_empty() {
+            causes.push(Cause::LineEndings { paths: line_endings });
+        }
+        Ok(causes)
+    }
+
+    /// The filter that `.gitattributes` gives a path.
+    fn filter_of(&self, path: &BString) -> Result<Option<String>, GitError> {
+        let arguments = ["check-attr", "-z", "filter", "--"].map(OsStr::new);
+        let printed = self.git().ask(&[&arguments[..], &[OsStr::from_bytes(path)]].concat())?;
+        let value = printed.split_str("\0").nth(2).unwrap_or_default().to_str_lossy().into_owned();
+        Ok(Some(value).filter(|value| !["unspecified", "unset", "set", ""].contains(&value.as_str())))
     }
 }
+
+/// Names among what changed or is gone that differ from another tracked name in case alone.
+fn case_collision(findings: &Findings) -> Option<Cause> {
+    let mut paths = Vec::new();
+    let kinds = [DirtyKind::Modified, DirtyKind::Deleted];
+    for reported in findings.reported.iter().filter(|reported| kinds.contains(&reported.kind)).take(CAUSE_PATHS_MAX) {
+        let alike = findings.index.differing_in_case(reported.path.as_bstr());
+        if !alike.is_empty() {
+            paths.push(reported.path.clone());
+            paths.extend(alike);
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    (!paths.is_empty()).then_some(Cause::CaseCollision { paths })
+}
+
+/// Each path once, with the first thing that is the matter with it.
+fn sorted(reported: Vec<Reported>) -> Vec<DirtyPath> {
+    let mut paths: Vec<DirtyPath> =
+        reported.into_iter().map(|Reported { path, kind, .. }| DirtyPath { path, kind }).collect();
+    paths.sort();
+    paths.dedup_by(|later, first| later.path == first.path);
+    paths
+}
+
+/// The mode that git would record for a file.
+fn mode_of(meta: &Metadata) -> u32 {
+    if meta.is_symlink() {
+        MODE_LINK
+    } else if !meta.is_file() {
+        0
+    } else if meta.mode() & 0o100 != 0 {
+        0o100_755
+    } else {
+        0o100_644
+    }
+}
+
+/// The mode of a symbolic link in a tree.
+const MODE_LINK: u32 = 0o120_000;

@@ -31,6 +31,8 @@ pub(super) struct Format {
     pub(super) worktree: Option<PathBuf>,
     /// `core.bare` or `core.worktree` were read from this worktree's own `config.worktree`.
     pub(super) own_worktree_setting: bool,
+    /// `core.sparseCheckout`.
+    pub(super) sparse: bool,
     /// `core.sharedRepository`.
     pub(super) shared: Option<String>,
 }
@@ -51,6 +53,7 @@ impl Format {
             bare: boolean(&config, "core.bare").unwrap_or(false),
             worktree: config.string("core.worktree").map(to_path),
             own_worktree_setting: false,
+            sparse: boolean(&config, "core.sparseCheckout").unwrap_or(false),
             shared: text(&config, "core.sharedRepository"),
         };
         if version == 1 {
@@ -60,6 +63,7 @@ impl Format {
             let own = open(&git_dir.join("config.worktree"))?;
             let (bare, worktree) = (boolean(&own, "core.bare"), own.string("core.worktree").map(to_path));
             format.own_worktree_setting = bare.is_some() || worktree.is_some();
+            format.sparse = boolean(&own, "core.sparseCheckout").unwrap_or(format.sparse);
             format.bare = bare.unwrap_or(format.bare);
             format.worktree = worktree.or(format.worktree);
         }

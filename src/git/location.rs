@@ -234,6 +234,16 @@ fn worktree_of(
     }
 }
 
+/// The git directory of the checkout whose top is `folder`.
+pub(super) fn git_dir_of(folder: &Path) -> Result<PathBuf, GitError> {
+    let dot_git = folder.join(".git");
+    if dot_git.is_file() {
+        follow_git_file(&dot_git)
+    } else {
+        explicit(folder, Path::new(".git")).map(|found| found.git_dir)
+    }
+}
+
 /// The one path in a file such as `commondir`.
 pub(super) fn read_path(file: &Path) -> Option<PathBuf> {
     let content = std::fs::read(file).ok()?;

@@ -13,6 +13,7 @@ pub mod cleanliness;
 pub mod command;
 mod error;
 mod format;
+mod index;
 pub mod location;
 pub mod objects;
 pub mod pathspec;
@@ -21,6 +22,7 @@ pub mod refs;
 pub mod repository;
 pub mod revision;
 pub mod snapshot;
+mod status;
 pub mod tree;
 mod version;
 

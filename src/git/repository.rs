@@ -212,6 +212,11 @@ impl Repository {
 }
 
 impl Repository {
+    /// Whether only part of the tree is to be checked out.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.format.sparse
+    }
+
     /// The remote that a branch follows, as the repository's own configuration says.
     pub(super) fn configured_remote(&self, branch: &str) -> Option<String> {
         super::format::branch_remote(&self.location.common_dir, branch)

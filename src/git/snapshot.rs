@@ -1,13 +1,34 @@
 //! The worktree's files as they were when a run began, and what has happened to them since.
 //!
-//! For each tracked file: size, mtime, ctime, inode and mode. ctime can't be set by a program, so that a file that was
-//! edited and put back is seen; it counts as changed even though its content is equal again.
+//! For each tracked file, those of submodules included: size, mtime, ctime, inode and mode. ctime can't be set by a
+//! program, so that a file that was edited and put back is seen; it counts as changed even though its content is equal
+//! again. The snapshot is taken *before* `git status` looks, so that whatever happens to a file after git found it clean
+//! differs from what is kept here.
 
-use bstr::BString;
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
+use bstr::{BStr, BString, ByteSlice};
+
+use super::candidate::Head;
+use super::cleanliness::{DirtyKind, DirtyPath, Untracked};
 use super::error::GitError;
+use super::index::Index;
+use super::location;
+use super::objects::MODE_TREE;
 use super::pathspec::Pathspecs;
 use super::repository::Repository;
+use super::tree::MODE_SUBMODULE;
+use crate::id::CommitId;
+
+/// From this many files on, two threads look at them.
+const FILES_PER_THREAD: usize = 4_000;
+/// The most threads that look at files.
+const THREADS_MAX: usize = 8;
+/// How deep submodules in submodules are followed.
+const SUBMODULE_DEPTH_MAX: u32 = 8;
 
 /// Something that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,15 +60,157 @@ pub enum How {
     Appeared,
 }
 
+/// What tells one state of a file from another. All zero for a file that is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Stat {
+    size: u64,
+    inode: u64,
+    mtime: (i64, i64),
+    ctime: (i64, i64),
+    mode: u32,
+}
+
 /// What the worktree was when a run began.
 #[derive(Debug)]
-pub struct Snapshot {}
+pub struct Snapshot {
+    commit: CommitId,
+    branch: Option<String>,
+    untracked: Untracked,
+    files: Vec<(BString, Stat)>,
+}
 
 impl Snapshot {
-    /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may
-    /// have been rewritten with equal content.
-    pub fn changed(&self, repository: &Repository, touches: &Pathspecs) -> Result<Vec<Changed>, GitError> {
-        let _ = (repository, touches);
-        Err(GitError::Answer { command: "snapshot".to_owned(), why: "not built yet".to_owned() })
+    /// Looks at every tracked file.
+    pub(super) fn take(
+        repository: &Repository,
+        head: &Head,
+        untracked: Untracked,
+        index: &Index,
+    ) -> Result<Self, GitError> {
+        let top = repository.worktree()?;
+        let mut paths = Vec::with_capacity(index.len());
+        collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
+        let files = stat_all(top, paths);
+        Ok(Self { commit: head.commit, branch: head.branch.clone(), untracked, files })
     }
+
+    /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may
+    /// have been rewritten with equal content (`none` selects nothing).
+    pub fn changed(&self, repository: &Repository, touches: Option<&Pathspecs>) -> Result<Vec<Changed>, GitError> {
+        let top = repository.worktree()?;
+        let gone = vec![Changed { path: BString::default(), how: How::WorktreeGone }];
+        if !top.is_dir() || !repository.git_dir().is_dir() {
+            return Ok(gone);
+        }
+        let mut found = BTreeMap::new();
+        self.look_at_head(repository, &mut found)?;
+        // Content first, stat data after: what happens between the two is then seen by the second.
+        let dirty = match repository.dirty_now(self.commit, self.untracked) {
+            Ok(dirty) => dirty,
+            Err(_) if !top.is_dir() => return Ok(gone),
+            Err(error) => return Err(error),
+        };
+        for DirtyPath { path, kind } in dirty {
+            found.insert(path, how_of(kind));
+        }
+        let paths = self.files.iter().map(|(path, _)| path.clone()).collect();
+        for ((path, now), (_, then)) in stat_all(top, paths).into_iter().zip(&self.files) {
+            let declared = touches.is_some_and(|touches| touches.selects(path.as_bstr(), false));
+            if now == *then {
+                continue;
+            }
+            if now == Stat::default() {
+                found.insert(path, How::Deleted);
+            } else if !declared {
+                found.entry(path).or_insert(How::Touched);
+            }
+        }
+        Ok(found.into_iter().map(|(path, how)| Changed { path, how }).collect())
+    }
+
+    fn look_at_head(&self, repository: &Repository, found: &mut BTreeMap<BString, How>) -> Result<(), GitError> {
+        let how = match repository.head_position() {
+            Ok((_, commit)) if commit != self.commit => How::HeadMoved,
+            Ok((branch, _)) if branch != self.branch => How::BranchSwitched,
+            Ok(_) => return Ok(()),
+            Err(GitError::Unborn { .. }) => How::BranchSwitched,
+            Err(error) => return Err(error),
+        };
+        found.insert(BString::default(), how);
+        Ok(())
+    }
+}
+
+fn how_of(kind: DirtyKind) -> How {
+    match kind {
+        DirtyKind::Unmerged | DirtyKind::Staged | DirtyKind::IntentToAdd => How::Staged,
+        DirtyKind::Modified | DirtyKind::Hidden | DirtyKind::Submodule => How::Modified,
+        DirtyKind::Deleted | DirtyKind::Sparse => How::Deleted,
+        DirtyKind::Untracked => How::Appeared,
+    }
+}
+
+/// Appends every tracked path, from the top, and those in the submodules that are checked out.
+fn collect(
+    repository: &Repository,
+    root: &Path,
+    prefix: BString,
+    index: &Index,
+    paths: &mut Vec<BString>,
+    depth: u32,
+) -> Result<(), GitError> {
+    for entry in index.tracked() {
+        let mut path = prefix.clone();
+        path.extend_from_slice(entry.path);
+        if entry.mode == MODE_SUBMODULE {
+            let folder = root.join(to_path(entry.path));
+            if depth > 0
+                && let Ok(git_dir) = location::git_dir_of(&folder)
+                && git_dir != repository.git_dir()
+            {
+                let inner = Index::read(repository, &git_dir)?;
+                path.push(b'/');
+                collect(repository, &folder, path, &inner, paths, depth - 1)?;
+            }
+        } else if entry.mode != MODE_TREE {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Looks at files, in several threads when there are many.
+fn stat_all(top: &Path, paths: Vec<BString>) -> Vec<(BString, Stat)> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = (paths.len() / FILES_PER_THREAD + 1).min(cores);
+    let share = paths.len().div_ceil(threads).max(1);
+    let mut stats = vec![Stat::default(); paths.len()];
+    std::thread::scope(|scope| {
+        for (paths, stats) in paths.chunks(share).zip(stats.chunks_mut(share)) {
+            let look = move || {
+                for (path, stat) in paths.iter().zip(stats) {
+                    *stat = stat_of(&top.join(to_path(path.as_bstr())));
+                }
+            };
+            if threads == 1 { look() } else { drop(scope.spawn(look)) }
+        }
+    });
+    paths.into_iter().zip(stats).collect()
+}
+
+fn stat_of(path: &Path) -> Stat {
+    std::fs::symlink_metadata(path).map_or_else(
+        |_| Stat::default(),
+        |meta| Stat {
+            size: meta.size(),
+            inode: meta.ino(),
+            mtime: (meta.mtime(), meta.mtime_nsec()),
+            ctime: (meta.ctime(), meta.ctime_nsec()),
+            mode: meta.mode(),
+        },
+    )
+}
+
+pub(super) fn to_path(path: &BStr) -> PathBuf {
+    PathBuf::from(std::ffi::OsStr::from_bytes(path.as_bytes()))
 }

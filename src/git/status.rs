@@ -1,0 +1,98 @@
+//! What git says about the worktree: `git status` as a child that runs while we look at the index ourselves.
+
+use bstr::{BString, ByteSlice};
+
+use super::cleanliness::{DirtyKind, Untracked};
+use super::command::{Git, Running};
+use super::error::GitError;
+use crate::id::{CommitId, ObjectId};
+
+/// How long `git status` may take, in milliseconds: a cold cache and a hundred thousand files.
+const STATUS_MS: u64 = 600_000;
+
+/// What `git status` says of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reported {
+    pub(super) path: BString,
+    pub(super) kind: DirtyKind,
+    /// The object in the index, where there is one.
+    pub(super) indexed: Option<ObjectId>,
+}
+
+/// The whole answer.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    /// The commit that the index was compared with; none while the branch is unborn.
+    pub(super) commit: Option<CommitId>,
+    pub(super) reported: Vec<Reported>,
+}
+
+/// Starts `git status`. Settings that would make it overlook a change are overridden: a submodule's `ignore`, a
+/// file-system monitor, a lax comparison of stat data.
+pub(super) fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
+    let git = git.clone().with_setting("core.trustctime=true").with_setting("core.checkStat=default");
+    let untracked = match untracked {
+        Untracked::Refuse => "--untracked-files=all",
+        Untracked::Ignore => "--untracked-files=no",
+    };
+    let arguments = [
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--branch",
+        "--no-ahead-behind",
+        "--no-renames",
+        "--ignore-submodules=none",
+        untracked,
+    ];
+    git.start_within(&arguments, STATUS_MS)
+}
+
+/// Reads what it printed.
+pub(super) fn finish(running: Running) -> Result<Status, GitError> {
+    let finished = running.finish()?;
+    let command = finished.command.clone();
+    let printed = finished.success()?;
+    let mut status = Status::default();
+    for line in printed.split_str("\0").filter(|line| !line.is_empty()) {
+        if let Some(oid) = line.strip_prefix(b"# branch.oid ") {
+            status.commit = oid.to_str().ok().and_then(|hex| hex.parse().ok());
+        } else if !line.starts_with(b"#") {
+            let unread = || GitError::Answer { command: command.clone(), why: line.to_str_lossy().into_owned() };
+            status.reported.push(parse(line).ok_or_else(unread)?);
+        }
+    }
+    Ok(status)
+}
+
+/// One entry of porcelain format 2 (git-status, "Porcelain Format Version 2").
+fn parse(line: &[u8]) -> Option<Reported> {
+    let (kind, rest) = line.split_once_str(" ")?;
+    match kind {
+        b"?" => Some(Reported { path: rest.into(), kind: DirtyKind::Untracked, indexed: None }),
+        b"1" => {
+            let mut fields = rest.splitn_str(8, " ");
+            let state = fields.next()?;
+            let submodule = fields.next()?.starts_with(b"S");
+            let indexed = fields.clone().nth(4)?.to_str().ok()?.parse().ok();
+            let path = fields.nth(5)?.into();
+            Some(Reported { path, kind: kind_of(state, submodule)?, indexed })
+        }
+        b"u" => {
+            let path = rest.splitn_str(10, " ").nth(9)?.into();
+            Some(Reported { path, kind: DirtyKind::Unmerged, indexed: None })
+        }
+        _ => None,
+    }
+}
+
+fn kind_of(state: &[u8], submodule: bool) -> Option<DirtyKind> {
+    Some(match state {
+        [b'.', b'A'] => DirtyKind::IntentToAdd,
+        [b'.', _] if submodule => DirtyKind::Submodule,
+        [b'.', b'D'] => DirtyKind::Deleted,
+        [b'.', _] => DirtyKind::Modified,
+        [_, _] => DirtyKind::Staged,
+        _ => return None,
+    })
+}

@@ -1,0 +1,1 @@
+//! Finding the repository that a git command would use.

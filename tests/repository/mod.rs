@@ -1,0 +1,7 @@
+//! The user's repository as we see it, compared with what git says.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod cleanliness;
+mod discovery;
+mod trees;

@@ -1,0 +1,1 @@
+//! What pathspecs select, compared with git.
