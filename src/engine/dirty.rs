@@ -62,6 +62,7 @@ fn cause(cause: &Cause) -> Option<Diagnostic> {
     };
     Some(match cause {
         Cause::PartialTree => return None,
+        Cause::HeadMoved => Diagnostic::new("head-moved", "`HEAD` moved while the worktree was looked at"),
         Cause::Unfinished(operation) => {
             let message = format!("a {} is under way", operation.name());
             Diagnostic::new("operation-under-way", message).fix(format!("git {} --abort", operation.name()))

@@ -552,11 +552,12 @@ impl Stage for Machine<'_, '_> {
     }
 
     fn look_at_tree(&mut self, _ended: &[RequirementKey]) -> TreeState {
-        let touches = match Pathspecs::parse(&self.touches) {
+        // Without a declaration nothing is excused; an empty list of pathspecs would select everything.
+        let touches = match (!self.touches.is_empty()).then(|| Pathspecs::parse(&self.touches)).transpose() {
             Ok(touches) => touches,
             Err(error) => return TreeState::Unknown(error.to_string()),
         };
-        match self.snapshot.changed(self.session.repository, &touches) {
+        match self.snapshot.changed(self.session.repository, touches.as_ref()) {
             Ok(changed) if changed.is_empty() => TreeState::Same,
             Ok(changed) if changed.iter().any(|it| it.how == How::WorktreeGone) => TreeState::Gone,
             Ok(changed) => TreeState::Changed(changed.iter().map(changed_in_words).collect()),
