@@ -1,7 +1,8 @@
 //! Never looser than trunk: a candidate's standards against those of trunk at the merge base.
 //!
 //! Compared before anything runs. A standard may be added and tightened; a weaker limit, a removed standard, a reversed
-//! direction and a standard that measures something else behind its old name are findings. Loosening on purpose is done on
+//! direction, a standard that the gate no longer measures and one that measures something else behind its old name are
+//! findings. Loosening on purpose is done on
 //! trunk, in the open.
 
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::fmt;
 
 use super::decimal::Decimal;
 use super::limit::{Direction, Limit};
-use crate::config::{Command, Config, Pathspec, Per, Position, Source, Standard};
+use crate::config::{Command, Config, Measure, Pathspec, Per, Position, Source, Standard};
 use crate::id::Name;
 
 /// A configuration and what its file is called in messages: `discern.toml`, `main:discern.toml`.
@@ -72,6 +73,13 @@ pub enum How {
         /// Trunk's.
         trunk: At<Direction>,
     },
+    /// Trunk's gate measures it, the candidate's does not.
+    OnlyOnDemand {
+        /// Where the candidate writes it.
+        at: String,
+        /// Where trunk writes it.
+        trunk_at: String,
+    },
     /// It measures something else.
     Redefined {
         /// The keys that differ.
@@ -110,6 +118,9 @@ impl fmt::Display for Looser {
                 let (is, was) = (own.value, trunk.value);
                 write!(f, "has direction `{is}` ({}) instead of trunk's `{was}` ({})", own.at, trunk.at)
             }
+            How::OnlyOnDemand { at, trunk_at } => {
+                write!(f, "({at}) is measured on demand only; trunk's gate measures it ({trunk_at})")
+            }
             How::Redefined { keys, at, trunk_at } => {
                 write!(f, "({at}) does not measure what trunk's ({trunk_at}) does: ")?;
                 for (nth, Redefinition { key, own, trunk }) in keys.iter().enumerate() {
@@ -146,7 +157,9 @@ pub fn compare(own: Written<'_>, trunk: Written<'_>) -> Vec<Looser> {
             None => vec![How::Removed(limit_at((trunk, standard)))],
             Some(ours) => {
                 let (ours, theirs) = ((own, ours), (trunk, standard));
-                [direction(ours, theirs), limit(ours, theirs), definition(ours, theirs)].into_iter().flatten().collect()
+                let hows =
+                    [direction(ours, theirs), limit(ours, theirs), measure(ours, theirs), definition(ours, theirs)];
+                hows.into_iter().flatten().collect()
             }
         };
         let name = standard.name.clone();
@@ -172,6 +185,13 @@ fn limit(own: Sided<'_>, trunk: Sided<'_>) -> Option<How> {
     let direction = trunk.1.direction;
     let weaker = !direction.meets(&own.1.limit, &trunk.1.limit);
     weaker.then(|| How::WeakerLimit { direction, own: limit_at(own), trunk: limit_at(trunk) })
+}
+
+/// A standard that `done` no longer measures is as good as removed.
+fn measure(own: Sided<'_>, trunk: Sided<'_>) -> Option<How> {
+    let lost = own.1.measure == Measure::OnDemand && trunk.1.measure == Measure::Gate;
+    let line = |(written, standard): Sided<'_>| written.line(standard.at);
+    lost.then(|| How::OnlyOnDemand { at: line(own), trunk_at: line(trunk) })
 }
 
 fn definition(own: Sided<'_>, trunk: Sided<'_>) -> Option<How> {

@@ -34,7 +34,7 @@ fn equal_tightened_and_new_standards_are_no_finding() {
     assert!(edited("81.5", "90").is_empty());
     assert!(edited("scale = 100", "scale = 1e2").is_empty());
     assert!(edited(r#"["src/**", "Cargo.*"]"#, r#"["Cargo.*", "src/**", "src/**"]"#).is_empty());
-    assert!(edited("scale = 100", "scale = 100\nmargin = 1\nmeasure = \"on-demand\"\ntimeout = 5").is_empty());
+    assert!(edited("scale = 100", "scale = 100\nmargin = 1\nmeasure = \"gate\"\ntimeout = 5").is_empty());
     let more = format!("{TRUNK}\n[standards.size]\ndirection = \"down\"\nlimit = 5\nrun = \"size\"");
     assert!(findings(&more, TRUNK).is_empty());
 }
@@ -108,6 +108,18 @@ fn the_command_of_a_job_that_is_measured_is_part_of_the_standard() {
     let own = trunk.replace("\"cargo test\"", "\"cat old.log\"");
     let found = findings(&own, &trunk);
     assert!(found[0].contains(r#"`run` is "cat old.log" instead of "cargo test""#), "{found:?}");
+}
+
+#[test]
+fn a_standard_that_the_gate_measures_no_longer_is_a_finding() {
+    let on_demand = TRUNK.replace("scale = 100", "scale = 100\nmeasure = \"on-demand\"");
+    assert_eq!(
+        findings(&on_demand, TRUNK),
+        [
+            "standard `coverage` (discern.toml:4) is measured on demand only; trunk's gate measures it (main:discern.toml:4)"
+        ]
+    );
+    assert!(findings(TRUNK, &on_demand).is_empty() && findings(&on_demand, &on_demand).is_empty());
 }
 
 fn notes(own: &str, base: &str, tip: &str) -> Vec<String> {
