@@ -1,7 +1,9 @@
 //! The command line, defined once: the parser, `-h`, `--help`, the man pages and the completions all come from here.
 
+use std::ffi::OsString;
+
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, CommandFactory as _, Parser};
+use clap::{Args, Parser};
 
 use crate::report::{Answer, ColorWhen, Detail, Story, Wishes};
 
@@ -134,17 +136,122 @@ pub enum Subcommand {
     Completions(completions::Completions),
 }
 
+/// One subcommand with the options of every command, and nothing of the others.
+#[derive(Debug, Parser)]
+struct Alone<T: Args> {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(flatten)]
+    args: T,
+}
+
+/// The words that name a subcommand, and how a command line that begins with one is parsed without building the rest.
+macro_rules! subcommands {
+    ($($word:literal => $variant:ident),* $(,)?) => {
+        /// The subcommands by name.
+        const WORDS: &[&str] = &[$($word),*];
+
+        fn alone(word: &str, arguments: &[OsString]) -> Option<Cli> {
+            match word {
+                $($word => Alone::try_parse_from(arguments)
+                    .map(|Alone { global, args }| Cli { global, command: Subcommand::$variant(args) })
+                    .ok(),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+subcommands! {
+    "done" => Done,
+    "run" => Run,
+    "standards" => Standards,
+    "status" => Status,
+    "wait" => Wait,
+    "stop" => Stop,
+    "recover" => Recover,
+    "verify" => Verify,
+    "show" => Show,
+    "log" => Log,
+    "explain" => Explain,
+    "hook" => Hook,
+    "init" => Init,
+    "doctor" => Doctor,
+    "gc" => Gc,
+    "completions" => Completions,
+}
+
 /// Whether there is a subcommand of that name.
 pub fn is_subcommand(word: &str) -> bool {
-    Cli::command().find_subcommand(word).is_some()
+    WORDS.contains(&word)
+}
+
+/// The command that `arguments` (with the program's name first) ask for.
+///
+/// A command line that begins with its subcommand and is in order, as nearly all are, is parsed against that subcommand
+/// alone: building the definition of all the others would take longer than the shortest commands have. Anything else gets
+/// its answer from the whole definition.
+///
+/// # Errors
+/// Help was asked for, or the arguments make no command.
+pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let word = arguments.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    match alone(word, arguments.get(1..).unwrap_or_default()) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse_from(arguments),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_is_known_by_name() {
+        let defined = Cli::command();
+        let names: Vec<&str> = defined.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(names, WORDS);
+    }
+
+    #[test]
+    fn the_quick_way_and_the_whole_definition_agree() {
+        let lines = [
+            "done",
+            "done --json -v",
+            "done HEAD~1 --rerun lint test -k",
+            "done --rerun -- main..topic",
+            "done --wait=30 --plain",
+            "run a b --color never",
+            "standards --pin coverage",
+            "wait R1-7000-0000-0E",
+            "recover --forget HEAD",
+            "hook pre-push origin url",
+            "completions bash",
+            "done --no-such",
+            "done --wait=soon",
+            "done -q -v",
+            "done -h",
+            "recover --forget HEAD --break-lock x",
+            "--json done",
+            "hook",
+            "dome",
+            "",
+        ];
+        for line in lines {
+            let words = std::iter::once("git-discern").chain(line.split_whitespace());
+            let arguments: Vec<OsString> = words.map(OsString::from).collect();
+            let said = |answer: Result<Cli, clap::Error>| match answer {
+                Ok(cli) => format!("{cli:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said(parse(&arguments)), said(Cli::try_parse_from(&arguments)), "{line}");
+        }
     }
 }

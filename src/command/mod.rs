@@ -27,8 +27,6 @@ use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
-use clap::Parser as _;
-
 use crate::document::{Diagnostic, Refusal, RunDocument};
 use crate::exit::Exit;
 use crate::git::GitError;
@@ -36,7 +34,7 @@ use crate::os::environment;
 use crate::os::terminal::Surroundings;
 use crate::report::{Answer, ColorWhen, Reporter, Settings, Streams, Wishes};
 use crate::store::StoreError;
-use arguments::{Cli, Subcommand};
+use arguments::Subcommand;
 
 /// What holds for every subcommand.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +83,7 @@ pub fn main(arguments: Vec<OsString>) -> Exit {
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 fn parse_and_run(arguments: &[OsString]) -> Exit {
-    match Cli::try_parse_from(arguments) {
+    match arguments::parse(arguments) {
         Ok(cli) => {
             let global = Global::new(cli.global.wishes());
             let command = word(arguments);
