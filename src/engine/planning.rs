@@ -9,12 +9,12 @@ use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
 use super::trunk;
-use crate::claim::record::Purpose;
-use crate::config::JobsOf;
+use crate::claim::record::{Purpose, RECORD_BYTES_MAX};
+use crate::config::{Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
 use crate::event::{self, PlannedRequirement};
 use crate::evidence::subject::Salt;
-use crate::evidence::{Place, Receipt, RequirementKey, Verdict, explain, newest};
+use crate::evidence::{Place, Receipt, RequirementKey, Verdict, explain, newest, room_bytes};
 use crate::git::{Pathspecs, Trees};
 use crate::id::{Name, TreeId};
 use crate::plan::{self, Decision, Known, Plan, Rerun};
@@ -50,6 +50,7 @@ pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, 
     let trees = repository.trees()?;
     let mut details = requirements::requirements(&subject.config, scope, subject.head.tree, &trees, &surroundings)?;
     check_names(&request.rerun, &request.names, &details)?;
+    check_room(&details, &subject.config)?;
     let known = look_up(&mut details, machine, &trees, request);
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
@@ -122,6 +123,24 @@ fn check_names(rerun: &Rerun, standards: &[Name], details: &[Detailed]) -> Resul
     let known: Vec<String> = details.iter().map(|it| format!("`{}`", it.requirement.key.name)).collect();
     let message = format!("`{unknown}` is none of this commit's: {}", known.join(", "));
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))
+}
+
+/// Every receipt and the Proof of a run must fit into its attempt record (C3); better to know it now than after the jobs.
+fn check_room(details: &[Detailed], config: &Config) -> Result<(), Refusal> {
+    /// What the rest of a record takes at most: the attempt, its state, its predecessors.
+    const REST_BYTES_MAX: usize = 16 * 1024;
+    let artifacts = |it: &Detailed| config.job(&it.requirement.key.name).map_or(&[][..], |job| &job.artifacts);
+    let room = |it: &Detailed| room_bytes(&it.requirement.key, &it.input.parts(Salt([0; 16])), artifacts(it));
+    let bytes = REST_BYTES_MAX + details.iter().map(room).sum::<usize>();
+    if bytes <= RECORD_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "{} requirements could take {bytes} bytes in the attempt record, more than the {RECORD_BYTES_MAX} that it may have; \
+         declare fewer, or with shorter commands, inputs and toolchain answers",
+        details.len()
+    );
+    Err(Refusal::new(Diagnostic::new("plan-too-large", message)))
 }
 
 fn departs(departures: &[String]) -> Refusal {

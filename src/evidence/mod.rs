@@ -11,6 +11,7 @@ pub mod explain;
 pub(crate) mod format;
 pub mod proof;
 pub mod receipt;
+mod room;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod subject;
@@ -22,6 +23,7 @@ pub use receipt::{
     Artifact, Contradiction, Failure, LogRef, Place, Reading, Receipt, RequirementKey, RequirementKind, Verdict, flaky,
     newest,
 };
+pub use room::room_bytes;
 pub use subject::{
     Definition, Denominator, InputEntry, Inputs, Measure, Platform, Salt, Source, SubjectInput, SubjectParts,
     ToolchainAnswer, ToolchainEnd, Unit,
