@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::subject::{SubjectParts, ToolchainPart};
+use super::quote::printable;
+use super::subject::{SubjectParts, ToolchainPart, beginning};
 use crate::id::{Name, TreeId};
 
 /// The most paths that one sentence names.
@@ -117,7 +118,7 @@ impl fmt::Display for PathList<'_> {
                 _ if at + 1 == named.len() && others.is_empty() => " and ",
                 _ => ", ",
             };
-            write!(f, "{before}`{path}`")?;
+            write!(f, "{before}`{}`", printable(path))?;
         }
         if others.is_empty() { Ok(()) } else { write!(f, " and {} more", others.len()) }
     }
@@ -231,7 +232,7 @@ fn toolchain(old: &SubjectParts, new: &SubjectParts) -> Vec<Difference> {
 }
 
 fn first_line(says: &str) -> String {
-    super::subject::beginning(says.lines().next().unwrap_or_default().trim_end(), QUOTED_BYTES_MAX)
+    printable(&beginning(says.lines().next().unwrap_or_default().trim_end(), QUOTED_BYTES_MAX))
 }
 
 #[cfg(test)]

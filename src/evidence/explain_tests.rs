@@ -183,3 +183,16 @@ fn another_scheme_is_all_that_can_be_said() {
     parts.scheme = 0;
     assert_eq!(explain(&parts, &new.parts(SALT), &no_paths), [Difference::Scheme]);
 }
+
+#[test]
+fn nothing_that_is_quoted_reaches_a_terminal_as_a_command() {
+    let (old, new) = edited(|it| {
+        it.tree = TreeId(object(8));
+        it.toolchain = vec![answer("rustc --version", "\u{1b}[2J1.95")];
+    });
+    let hostile = |_, _, _: &[String]| vec!["a\u{1b}]0;b\nc".to_owned()];
+    assert_eq!(
+        said_with(&old, &new, &hostile),
+        [r"`a\u{1b}]0;b\nc` changed", r"`rustc --version` says `\u{1b}[2J1.95` instead of `1.94`"]
+    );
+}

@@ -10,6 +10,7 @@ mod encoding;
 pub mod explain;
 pub(crate) mod format;
 pub mod proof;
+pub(crate) mod quote;
 pub mod receipt;
 mod room;
 #[cfg(test)]

@@ -238,7 +238,8 @@ proptest! {
         // 7 requirements with 3 tries each end at most 21 times.
         for (round, (which, ended)) in ends.into_iter().enumerate() {
             if stop_at == Some(round) {
-                (schedule.stop(), twin.stop());
+                schedule.stop();
+                twin.stop();
                 stopped = true;
             }
             let starts = schedule.start(slots - seen.running.len());

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use bstr::ByteSlice as _;
 
 use super::decimal::{Decimal, NotADecimal, TEXT_BYTES_MAX};
+use crate::evidence::quote::printable;
 use crate::id::Name;
 
 /// What a metric line begins with.
@@ -211,11 +212,7 @@ impl Metrics {
 /// The beginning of a line, as text that can be shown: control characters are written out.
 fn quoted(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(QUOTED_BYTES_MAX)]);
-    let shown: String = text
-        .trim_end()
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
-        .collect();
+    let shown = printable(text.trim_end());
     if line.len() > QUOTED_BYTES_MAX { shown + "…" } else { shown }
 }
 
