@@ -316,11 +316,12 @@ impl<'m, 'r> Machine<'m, 'r> {
     fn left_by(&self, work: &Work, job: &Name, artifact: Option<&str>) -> Result<PathBuf, String> {
         let key = RequirementKey::job(job.clone());
         let item = work.plan.item(&key).ok_or_else(|| format!("there is no job `{job}`"))?;
-        let receipt = known_receipt(item);
-        match (receipt.and_then(|receipt| receipt.log.as_ref()), artifact) {
-            (_, Some(artifact)) => measure::kept_artifact(self, job, artifact, receipt),
-            (Some(log), None) => Ok(self.session.journals.run_folder(&log.handle).join(&log.file)),
-            (None, None) => measure::latest_log(&self.logs, job).ok_or_else(|| format!("`{job}` left no output")),
+        let earlier = known_receipt(item).and_then(|receipt| receipt.log.as_ref());
+        let logs = earlier.map_or_else(|| self.logs.clone(), |log| self.session.journals.run_folder(&log.handle));
+        match (artifact, earlier) {
+            (Some(artifact), _) => Ok(measure::artifact_file(&logs, job, artifact)),
+            (None, Some(log)) => Ok(logs.join(&log.file)),
+            (None, None) => measure::latest_log(&logs, job).ok_or_else(|| format!("`{job}` left no output")),
         }
     }
 
@@ -386,7 +387,10 @@ impl<'m, 'r> Machine<'m, 'r> {
             self.left_here.passes(&key.name, subject);
         }
         let readings = self.readings(&active.start, &active.log);
-        let (artifacts, artifact_lost) = if passed { measure::keep_artifacts(self, &key) } else { (Vec::new(), None) };
+        let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
+        let declared = declared.filter(|_| passed && key.kind == RequirementKind::Job).unwrap_or_default();
+        let kept = measure::keep_artifacts(&self.top, &self.logs, &key.name, &declared);
+        let (artifacts, artifact_lost) = kept.map_or_else(|why| (Vec::new(), Some(why)), |kept| (kept, None));
         ExecutionEnd {
             start: active.start,
             at: self.session.now().wall,
