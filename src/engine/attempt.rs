@@ -204,6 +204,9 @@ impl Story<'_> {
         let plan = work.plan.clone();
         let details = work.details.clone();
         let parallel = work.config.gate.parallel.map_or_else(cores, |it| it.get() as usize);
+        for text in self.subject.comparison.departures.iter().chain(&self.subject.comparison.notes) {
+            run.stage().tell(What::Note { text: text.clone() });
+        }
         run.stage().tell(What::Planned { requirements: planning::as_event(&plan) });
         match run.bind(bound(&plan)) {
             Ok(()) => {}

@@ -8,6 +8,7 @@ use super::attempt::{self, Attempted};
 use super::known;
 use super::recovery::{self, Finding, Mode};
 use super::session::Session;
+use super::trunk::{self, Comparison, NotCompared};
 use super::worktree_lock::{Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Colour, Config, Untracked};
@@ -68,6 +69,15 @@ pub enum GateError {
     Store(#[from] StoreError),
 }
 
+impl From<NotCompared> for GateError {
+    fn from(error: NotCompared) -> Self {
+        match error {
+            NotCompared::Refused(refusal) => Self::Refused(refusal),
+            NotCompared::Git(error) => Self::Git(error),
+        }
+    }
+}
+
 impl From<LedgerError> for GateError {
     fn from(error: LedgerError) -> Self {
         Self::Store(StoreError { doing: error.doing, problem: error.problem })
@@ -82,6 +92,8 @@ pub struct Subject {
     pub candidate: Candidate,
     /// Its committed configuration.
     pub config: Config,
+    /// What comparing that with trunk's gave.
+    pub comparison: Comparison,
 }
 
 /// Carries out `request` on the `HEAD` of the session's worktree.
@@ -94,13 +106,17 @@ pub fn run(
     reporter: &mut dyn Audience,
 ) -> Result<RunDocument, GateError> {
     refuse_inside_own_job(session.repository)?;
-    let subject = take_candidate(session.repository)?;
+    let mut subject = take_candidate(session.repository)?;
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
     if answers && let Some(document) = known::answer(session, subject.head.commit, &subject.config)? {
         check_clean(session.repository, &subject, Depth::Now)?;
         return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
     }
     let snapshot = check_clean(session.repository, &subject, Depth::WithSnapshot)?;
+    subject.comparison = trunk::compare(session.repository, subject.head.commit, &subject.config)?;
+    if !subject.comparison.looser.is_empty() {
+        return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
+    }
     let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
@@ -324,7 +340,7 @@ pub fn take_candidate(repository: &git::Repository) -> Result<Subject, GateError
         branch: head.branch.clone(),
         worktree: repository.worktree_name(),
     };
-    Ok(Subject { head, candidate, config })
+    Ok(Subject { head, candidate, config, comparison: Comparison::default() })
 }
 
 /// The configuration that counts: the one that is committed.
@@ -353,6 +369,14 @@ fn check_clean(repository: &git::Repository, subject: &Subject, depth: Depth) ->
         Cleanliness::Clean { snapshot } => Ok(snapshot),
         Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
     }
+}
+
+/// The answer where a standard is looser than trunk's: the gate failed, and nothing was run.
+fn looser(request: &Request, comparison: &Comparison) -> RunDocument {
+    let mut document = RunDocument::new(request.command(), Exit::Failed);
+    let diagnostic = |sentence: &String| Diagnostic::new("looser-than-trunk", sentence.clone());
+    document.diagnostics = comparison.looser.iter().map(diagnostic).collect();
+    document
 }
 
 /// The refusal of a candidate whose own record can't be read (C27).

@@ -8,7 +8,6 @@ use super::machine::{Machine, Work, log_file};
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
-use super::trunk;
 use crate::claim::record::{Purpose, RECORD_BYTES_MAX};
 use crate::config::{Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
@@ -38,7 +37,7 @@ pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, 
     }
     let machine = run.stage();
     let repository = machine.session.repository;
-    let comparison = trunk::compare(repository, subject.head.commit, &subject.config)?;
+    let comparison = subject.comparison.clone();
     if subject.config.gate.jobs == JobsOf::Trunk && !comparison.departures.is_empty() {
         return Err(departs(&comparison.departures).into());
     }
