@@ -91,6 +91,15 @@ impl Spec {
         if pattern.path().starts_with(b"/") {
             return Err("it is an absolute path".to_owned());
         }
+        // git resolves these before it matches, but not after `:/`, and with traps beside wildcards: better written plainly.
+        let plain = pattern.path().strip_prefix(b"./").unwrap_or(pattern.path());
+        if plain != b"." && plain.split(|&byte| byte == b'/').any(|part| part == b"." || part == b"..") {
+            return Err("write it without `.` and `..`".to_owned());
+        }
+        let leading_dot = plain == b"." || plain != pattern.path();
+        if leading_dot && pattern.signature.contains(MagicSignature::TOP) {
+            return Err("`.` means nothing after `(top)`".to_owned());
+        }
         pattern.normalize("".as_ref(), "/".as_ref()).map_err(|error| error.to_string())?;
         let always = pattern.always_matches() || pattern.path() == ".";
         let path = if always { BString::default() } else { pattern.path().to_owned() };

@@ -1,1 +1,220 @@
-//! Finding the repository that a git command would use.
+//! Finding the repository that a git command would use, and what revisions mean in it.
+
+use std::ffi::OsString;
+
+use git_discern::git::{GitError, LocationVariables, Repository};
+
+use crate::store::open;
+use crate::support::{Bench, Hash, Place, Refs};
+
+fn find(place: &Place, variables: &[(&str, &std::path::Path)]) -> Result<Repository, GitError> {
+    let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+    Repository::discover(place.path(), &LocationVariables::from_lookup(get))
+}
+
+fn refused(found: Result<Repository, GitError>) -> GitError {
+    match found {
+        Ok(repository) => panic!("found {}", repository.git_dir().display()),
+        Err(error) => error,
+    }
+}
+
+/// What git says about the same place.
+fn gits(place: &Place) -> [String; 3] {
+    let ask = |what: &str| place.git(&["rev-parse", "--path-format=absolute", what]);
+    [ask("--git-dir"), ask("--git-common-dir"), ask("--show-toplevel")]
+}
+
+fn ours(repository: &Repository) -> [String; 3] {
+    [repository.git_dir(), repository.common_dir(), repository.worktree().unwrap()]
+        .map(|path| path.display().to_string())
+}
+
+#[test]
+fn worktrees_submodules_and_folders_below_are_found_as_git_finds_them() {
+    let bench = Bench::new();
+    bench.write("d/e/f", "1");
+    bench.save("c");
+    let linked = bench.worktree("wt");
+    let _ = bench.sh("git init -q ../s && git -C ../s commit -q --allow-empty -m s && git submodule add -q ../s sub && git commit -qm sub").exits(0);
+    let bare = bench.at(bench.root().join("b.git"));
+    bench.git(&["clone", "-q", "--bare", ".", "../b.git"]);
+    bare.git(&["worktree", "add", "-q", "../of-bare", "main"]);
+    let separate = bench.at(bench.root().join("sep"));
+    bench.git(&["init", "-q", "--separate-git-dir", "../sep.git", "../sep"]);
+    let places = [
+        bench.at("."),
+        bench.at("d/e"),
+        linked.clone(),
+        linked.at("d"),
+        bench.at("sub"),
+        bench.at("../of-bare"),
+        separate,
+    ];
+    for place in places {
+        assert_eq!(ours(&find(&place, &[]).unwrap()), gits(&place), "{}", place.path().display());
+    }
+    assert_eq!(open(&linked).worktree_name(), "wt");
+    assert_eq!(open(&bench).worktree_name(), "");
+    let repository = open(&bare);
+    assert!(repository.is_bare());
+    assert!(matches!(repository.worktree(), Err(GitError::NoWorktree { bare: true, .. })));
+    assert_eq!(repository.resolve("main").unwrap().to_string(), bench.git(&["rev-parse", "main"]));
+    assert!(matches!(find(&bench.at(".git"), &[]).unwrap().worktree(), Err(GitError::NoWorktree { bare: false, .. })));
+}
+
+#[test]
+fn git_dir_and_work_tree_are_taken_as_git_takes_them() {
+    let bench = Bench::new();
+    bench.write("d/here", "1");
+    bench.save("c");
+    let elsewhere = bench.at(bench.root().join("home"));
+    let git_dir = bench.path().join(".git");
+    // `git --git-dir=X --work-tree=Y` uses Y (B004).
+    let found = find(&elsewhere, &[("GIT_DIR", &git_dir), ("GIT_WORK_TREE", bench.path())]).unwrap();
+    assert_eq!(found.worktree().unwrap(), bench.path());
+    // GIT_DIR alone: the worktree is where we stand.
+    assert_eq!(find(&elsewhere, &[("GIT_DIR", &git_dir)]).unwrap().worktree().unwrap(), elsewhere.path());
+    let linked = bench.worktree("wt");
+    let own = bench.path().join(".git/worktrees/wt");
+    assert_eq!(ours(&find(&linked, &[("GIT_DIR", &own)]).unwrap()), gits(&linked));
+    assert!(matches!(refused(find(&bench, &[("GIT_DIR", elsewhere.path())])), GitError::Broken { .. }));
+}
+
+#[test]
+fn outside_a_repository_one_clear_error_is_given_and_jj_is_noticed() {
+    let bench = Bench::new();
+    let outside = bench.at(bench.root().join("tmp"));
+    assert!(matches!(refused(find(&outside, &[])), GitError::NotARepository { jj: false, .. }));
+    std::fs::create_dir(outside.path().join(".jj")).unwrap();
+    assert!(matches!(refused(find(&outside, &[])), GitError::NotARepository { jj: true, .. }));
+    std::fs::create_dir_all(bench.path().join("d")).unwrap();
+    assert!(find(&bench.at("d"), &[]).is_ok());
+    assert!(matches!(
+        refused(find(&bench.at("d"), &[("GIT_CEILING_DIRECTORIES", bench.path())])),
+        GitError::NotARepository { .. }
+    ));
+    bench.write("../tmp/.git", "gitdir: /nowhere\n");
+    assert!(matches!(refused(find(&outside, &[])), GitError::Broken { .. }));
+}
+
+#[test]
+fn another_owner_is_gits_to_refuse_and_its_words_are_kept() {
+    let bench = Bench::new();
+    // The child reads the variable from its own environment, which here is the test's; so only ours is told.
+    let one = std::path::Path::new("1");
+    assert!(find(&bench, &[("GIT_TEST_ASSUME_DIFFERENT_OWNER", one)]).is_ok());
+}
+
+#[test]
+fn unknown_extensions_are_refused() {
+    let bench = Bench::new();
+    bench.git(&["config", "core.repositoryFormatVersion", "1"]);
+    bench.git(&["config", "extensions.fromTheFuture", "x"]);
+    match refused(find(&bench, &[])) {
+        GitError::UnknownFormat { feature, .. } => assert_eq!(feature, "`extensions.fromthefuture = x`"),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn head_is_a_branch_a_commit_or_unborn_on_every_kind_of_repository() {
+    for (refs, hash) in [
+        (Refs::Files, Hash::Sha1),
+        (Refs::Files, Hash::Sha256),
+        (Refs::Reftable, Hash::Sha1),
+        (Refs::Reftable, Hash::Sha256),
+    ] {
+        let bench = Bench::with(refs, hash);
+        match open(&bench).head() {
+            Err(GitError::Unborn { branch }) => assert_eq!(branch, "refs/heads/main"),
+            other => panic!("{other:?}"),
+        }
+        bench.save("a summary\n\nand a body");
+        let head = open(&bench).head().unwrap();
+        assert_eq!(head.branch.as_deref(), Some("refs/heads/main"));
+        assert_eq!(head.summary, "a summary");
+        assert_eq!(head.commit.to_string(), bench.head());
+        assert_eq!(head.tree.to_string(), bench.git(&["rev-parse", "HEAD^{tree}"]));
+        bench.git(&["pack-refs", "--all"]);
+        bench.git(&["gc", "-q"]);
+        assert_eq!(open(&bench).head().unwrap(), head);
+        bench.git(&["checkout", "-q", "--detach"]);
+        assert_eq!(open(&bench).head().unwrap().branch, None);
+        // Answers of one instant are the same answers.
+        let repository = open(&bench);
+        repository.refs().remember(&["refs/discern/"]).unwrap();
+        assert_eq!(repository.head().unwrap().commit, head.commit);
+        let linked = bench.worktree("wt");
+        assert_eq!(open(&linked).head().unwrap().branch.as_deref(), Some("refs/heads/wt"));
+    }
+}
+
+#[test]
+fn revisions_mean_what_git_says_and_two_meanings_are_an_error() {
+    for refs in [Refs::Files, Refs::Reftable] {
+        let bench = Bench::with(refs, Hash::Sha1);
+        for message in ["1", "2", "3"] {
+            bench.save(message);
+        }
+        bench.git(&["tag", "-a", "-m", "t", "v1", "HEAD~1"]);
+        bench.git(&["branch", "topic/x", "HEAD~2"]);
+        let repository = open(&bench);
+        let short = &bench.head()[..9];
+        for revision in [
+            "HEAD",
+            "@",
+            "main",
+            "refs/heads/main",
+            "v1",
+            "topic/x",
+            "HEAD~2",
+            "main^",
+            short,
+            &bench.head(),
+            "v1^{commit}",
+            "@{0}",
+        ] {
+            let gits = bench.git(&["rev-parse", &format!("{revision}^{{commit}}")]);
+            assert_eq!(repository.resolve(revision).unwrap().to_string(), gits, "{revision}");
+        }
+        for bad in ["nothing", "-x", "--all", "HEAD~9", "HEAD:f", &"0".repeat(40), ""] {
+            assert!(repository.resolve(bad).is_err(), "{bad}");
+        }
+        let range = repository.commits("topic/x..main").unwrap();
+        assert_eq!(
+            range.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [bench.git(&["rev-parse", "main~1"]), bench.head()]
+        );
+        bench.git(&["tag", "main", "HEAD~1"]);
+        match open(&bench).resolve("main") {
+            Err(GitError::Ambiguous { candidates, .. }) => {
+                assert_eq!(candidates, ["refs/tags/main", "refs/heads/main"])
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(open(&bench).resolve("main~1"), Err(GitError::Ambiguous { .. })));
+        assert!(matches!(open(&bench).commits("topic/x..main"), Err(GitError::Ambiguous { .. })));
+        // Trunk is a branch, never the tag.
+        assert_eq!(open(&bench).trunk(Some("main")).unwrap().tip.to_string(), bench.head());
+    }
+}
+
+#[test]
+fn trunk_is_the_remote_tracking_branch_if_there_is_one() {
+    let bench = Bench::new();
+    let first = bench.save("1");
+    assert_eq!(open(&bench).trunk(None).unwrap().name, "refs/heads/main");
+    bench.remote();
+    bench.git(&["push", "-q", "origin", "main"]);
+    bench.save("2");
+    let trunk = open(&bench).trunk(Some("main")).unwrap();
+    assert_eq!((trunk.name.as_str(), trunk.tip.to_string()), ("refs/remotes/origin/main", first.clone()));
+    assert!(matches!(open(&bench).trunk(Some("nothing")), Err(GitError::NoTrunk { .. })));
+    let head = open(&bench).head().unwrap().commit;
+    assert_eq!(open(&bench).merge_base(trunk.tip, head).unwrap(), Some(trunk.tip));
+    let orphan = bench.git(&["commit-tree", "-m", "o", "HEAD^{tree}"]).parse().unwrap();
+    assert_eq!(open(&bench).merge_base(orphan, head).unwrap(), None);
+    let all = [trunk.tip, head, orphan].into();
+    assert_eq!(open(&bench).reachable(&all).unwrap(), [trunk.tip, head].into());
+}
