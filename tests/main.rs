@@ -2,6 +2,7 @@
 
 mod claim;
 mod command_line;
+mod completions;
 mod configuration;
 mod init;
 mod layout;

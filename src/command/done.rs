@@ -1,8 +1,10 @@
 //! `git discern done`: proves a commit.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
 use super::Global;
+use super::completions::Offered;
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, GateError, Request};
@@ -15,10 +17,10 @@ use crate::plan::Rerun;
 #[derive(Debug, Args)]
 pub struct Done {
     /// The commit to prove; HEAD unless given
-    #[arg(value_name = "REV|RANGE")]
+    #[arg(value_name = "REV|RANGE", add = ArgValueCandidates::new(Offered::Revisions))]
     pub revision: Option<String>,
     /// Run again instead of reusing verdicts: everything, or the jobs named
-    #[arg(long, value_name = "JOB", num_args = 0..)]
+    #[arg(long, value_name = "JOB", num_args = 0.., add = ArgValueCandidates::new(Offered::Requirements))]
     pub rerun: Option<Vec<String>>,
     /// Wait until the claim is free, for at most SECS seconds, and then go on
     #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true)]

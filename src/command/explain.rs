@@ -1,18 +1,20 @@
 //! `git discern explain`: the parts of a job's subject, and what differs from the nearest receipt.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
 use super::Global;
+use super::completions::Offered;
 use crate::exit::Exit;
 
 /// The arguments of `git discern explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The job or standard
-    #[arg(value_name = "JOB")]
+    #[arg(value_name = "JOB", add = ArgValueCandidates::new(Offered::Requirements))]
     pub name: String,
     /// The commit; HEAD unless given
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", add = ArgValueCandidates::new(Offered::Revisions))]
     pub revision: Option<String>,
 }
 

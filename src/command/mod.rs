@@ -64,6 +64,13 @@ pub fn main(arguments: Vec<OsString>) -> Exit {
             .raw(concat!("git-discern ", env!("CARGO_PKG_VERSION"), "\n").as_bytes());
         return Exit::Success;
     }
+    if arguments.get(1).is_some_and(|word| word == "--")
+        && let Some(shell) = environment::variable(completions::VARIABLE)
+    {
+        let global = Global::new(Wishes::default());
+        global.reporter().raw(&completions::candidates(&shell.to_string_lossy(), &arguments[1..]));
+        return Exit::Success;
+    }
     std::panic::set_hook(Box::new(|panic| {
         let seen = format!("{panic}\n{}", std::backtrace::Backtrace::capture());
         PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(seen);

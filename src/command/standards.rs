@@ -1,7 +1,9 @@
 //! `git discern standards`: measures the committed standards under a claim.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 
+use super::completions::Offered;
 use super::{Global, done};
 use crate::claim::record::Purpose;
 use crate::engine::gate::Request;
@@ -12,7 +14,7 @@ use crate::plan::Rerun;
 #[derive(Debug, Args)]
 pub struct Standards {
     /// The standards to measure; all unless given
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(Offered::Standards))]
     pub names: Vec<String>,
     /// Tighten the limits that improved, by editing discern.toml in place
     #[arg(long)]

@@ -40,7 +40,7 @@ impl<'r> Session<'r> {
     /// A session; nothing is read or written yet.
     pub fn new(repository: &'r Repository) -> Self {
         let sharing = repository.sharing();
-        let journals = Journals::new(&repository.private_dir(), sharing.directory_mode(), sharing.file_mode());
+        let journals = Journals::new(&repository.private_dir(), sharing);
         Self {
             repository,
             ledger: Ledger::new(repository),

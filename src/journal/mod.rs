@@ -18,15 +18,16 @@
 mod follow;
 mod holder;
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::claim::record::JournalRef;
 use crate::event::Event;
+use crate::git::Sharing;
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Token};
 use crate::time::Timestamp;
 
@@ -95,14 +96,13 @@ impl Header {
 #[derive(Debug, Clone)]
 pub struct Journals {
     folder: PathBuf,
-    directory_mode: u32,
-    file_mode: u32,
+    sharing: Sharing,
 }
 
 impl Journals {
-    /// Those under `private`, which is `<common git dir>/discern`. New folders and files get these modes.
-    pub fn new(private: &Path, directory_mode: u32, file_mode: u32) -> Self {
-        Self { folder: private.join("run"), directory_mode, file_mode }
+    /// Those under `private`, which is `<common git dir>/discern`; new ones are for those whom `sharing` names.
+    pub fn new(private: &Path, sharing: Sharing) -> Self {
+        Self { folder: private.join("run"), sharing }
     }
 
     /// The folder of one run.
@@ -116,10 +116,15 @@ impl Journals {
     /// It can't be created or locked; the run goes on without one (C21).
     pub fn create(&self, header: &Header) -> io::Result<Journal> {
         let folder = self.run_folder(&header.handle);
-        DirBuilder::new().recursive(true).mode(self.directory_mode).create(&self.folder)?;
-        DirBuilder::new().mode(self.directory_mode).create(&folder)?;
+        if !self.folder.is_dir() {
+            DirBuilder::new().recursive(true).mode(self.sharing.directory_mode()).create(&self.folder)?;
+            self.share(&self.folder, self.sharing.directory_mode())?;
+        }
+        DirBuilder::new().mode(self.sharing.directory_mode()).create(&folder)?;
+        self.share(&folder, self.sharing.directory_mode())?;
         let path = folder.join("journal");
-        let file = OpenOptions::new().append(true).create_new(true).mode(self.file_mode).open(path)?;
+        let file = OpenOptions::new().append(true).create_new(true).mode(self.sharing.file_mode()).open(&path)?;
+        self.share(&path, self.sharing.file_mode())?;
         file.try_lock()?;
         let reference =
             JournalRef { handle: header.handle.clone(), inode: file.metadata()?.ino(), token: header.token };
@@ -128,6 +133,14 @@ impl Journals {
         match journal.trouble.take() {
             Some(problem) => Err(problem),
             None => Ok(journal),
+        }
+    }
+
+    /// Gives `path` its `mode` whatever the umask took away, where it is shared at all.
+    fn share(&self, path: &Path, mode: u32) -> io::Result<()> {
+        match self.sharing {
+            Sharing::Private => Ok(()),
+            _ => std::fs::set_permissions(path, Permissions::from_mode(mode)),
         }
     }
 
@@ -171,7 +184,7 @@ impl Journals {
     /// There is no such run, or the request can't be written.
     pub fn request_stop(&self, handle: &OperationHandle) -> io::Result<()> {
         let path = self.run_folder(handle).join("request");
-        OpenOptions::new().create(true).append(true).mode(self.file_mode).open(path)?.write_all(b"stop\n")
+        OpenOptions::new().create(true).append(true).mode(self.sharing.file_mode()).open(path)?.write_all(b"stop\n")
     }
 }
 

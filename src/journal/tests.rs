@@ -9,8 +9,12 @@ struct Folder {
 }
 
 fn folder() -> Folder {
+    shared_as(Sharing::Private)
+}
+
+fn shared_as(sharing: Sharing) -> Folder {
     let kept = tempfile::tempdir().expect("a folder");
-    let journals = Journals::new(kept.path(), 0o700, 0o600);
+    let journals = Journals::new(kept.path(), sharing);
     Folder { _kept: kept, journals }
 }
 
@@ -121,14 +125,23 @@ fn a_request_to_stop_reaches_the_run() {
     assert!(folder.journals.request_stop(&header(2).handle).is_err(), "there is no such run");
 }
 
+/// The modes of a run's folder and of its journal.
+fn modes(journal: &Journal) -> (u32, u32) {
+    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o7777;
+    (mode(journal.folder()), mode(&journal.folder().join("journal")))
+}
+
+#[test]
+fn in_a_shared_repository_a_journal_is_shared_whatever_the_umask() {
+    let journal = shared_as(Sharing::Group).journals.create(&header(1)).expect("created");
+    assert_eq!(modes(&journal), (0o2770, 0o660));
+}
+
 #[test]
 fn a_journal_is_private_and_its_descriptor_is_not_inherited() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     let journal = folder.journals.create(&header(1)).expect("created");
-    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
-    assert_eq!(mode(journal.folder()), 0o700);
-    assert_eq!(mode(&journal.folder().join("journal")), 0o600);
+    assert_eq!(modes(&journal), (0o700, 0o600));
     let flags = rustix::io::fcntl_getfd(&journal.file).expect("open");
     assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, CommandFactory as _};
-use clap_complete::Shell;
 use git_discern::command::arguments::Cli;
+use git_discern::command::completions::{Shell, script};
 use git_discern::config;
 use git_discern::report::schema;
 
@@ -87,8 +87,10 @@ pub(crate) fn assets(folder: &Path) -> anyhow::Result<()> {
     clap_mangen::generate_to(Cli::command(), &man)?;
     let completions = folder.join("completions");
     fs::create_dir_all(&completions)?;
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut Cli::command(), "git-discern", &completions)?;
+    for (shell, name) in
+        [(Shell::Bash, "git-discern.bash"), (Shell::Zsh, "_git-discern"), (Shell::Fish, "git-discern.fish")]
+    {
+        fs::write(completions.join(name), script(shell)?)?;
     }
     Ok(())
 }
