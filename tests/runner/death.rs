@@ -108,7 +108,7 @@ impl RunProcess {
     #[expect(clippy::disallowed_methods, reason = "plays a run that can be killed")]
     fn start(stage: &Stage, part: &str) -> Self {
         let process = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "runner::death::plays_a_run_for_the_tests_above", "--ignored", "--nocapture"])
+            .args(["--exact", "runner::death::plays_a_run_for_the_tests_above", "--nocapture"])
             .env("DISCERN_TEST_FOLDER", stage.folder())
             .env("DISCERN_TEST_ATTEMPT", stage.attempt.to_string())
             .env("DISCERN_TEST_PART", part)
@@ -131,8 +131,8 @@ impl RunProcess {
     }
 }
 
+/// No test by itself: the process that the others start, with their wishes in its environment, and kill.
 #[test]
-#[ignore = "no test: the process that others start and kill"]
 #[expect(clippy::disallowed_methods, reason = "reads what it is to play")]
 fn plays_a_run_for_the_tests_above() {
     let Some(folder) = std::env::var_os("DISCERN_TEST_FOLDER").map(PathBuf::from) else { return };
