@@ -133,7 +133,8 @@ fn modes(journal: &Journal) -> (u32, u32) {
 
 #[test]
 fn in_a_shared_repository_a_journal_is_shared_whatever_the_umask() {
-    let journal = shared_as(Sharing::Group).journals.create(&header(1)).expect("created");
+    let folder = shared_as(Sharing::Group);
+    let journal = folder.journals.create(&header(1)).expect("created");
     assert_eq!(modes(&journal), (0o2770, 0o660));
 }
 
