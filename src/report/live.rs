@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 
 /// A window narrower than this has no room for a moving part.
 const COLUMNS_MIN: usize = 20;
+/// So many rows has a window that knows its width and not its height.
+const ROWS_ASSUMED: usize = 24;
 /// At most so many running jobs are listed.
 const RUNNING_SHOWN_MAX: usize = 16;
 
@@ -73,10 +75,11 @@ impl View {
 
     /// One frame at `now` for a window of `size`; empty where there is nothing to show or no room for it.
     pub fn lines(&self, now: Timestamp, size: Size, name_columns: usize) -> Vec<Line> {
-        if size.columns < COLUMNS_MIN || size.rows < 3 {
+        let rows = if size.rows == 0 { ROWS_ASSUMED } else { size.rows };
+        if size.columns < COLUMNS_MIN || rows < 3 {
             return Vec::new();
         }
-        let shown = RUNNING_SHOWN_MAX.min(size.rows - 2).min(self.running.len());
+        let shown = RUNNING_SHOWN_MAX.min(rows - 2).min(self.running.len());
         let mut lines: Vec<Line> =
             self.running[..shown].iter().map(|running| running.line(now, name_columns)).collect();
         if !self.running.is_empty() || !self.to_run.is_empty() {

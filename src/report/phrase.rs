@@ -3,11 +3,12 @@
 use crate::document::Candidate;
 use crate::evidence::RequirementKind;
 
-/// A duration as people say it: `0.3 s`, `12.4 s`, `2 min 5 s`, `1 h 2 min`.
+/// A duration as people say it: `340 ms`, `12.4 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
-        0..60 => format!("{}.{} s", seconds, millis % 1000 / 100),
+        0 => format!("{millis} ms"),
+        1..60 => format!("{}.{} s", seconds, millis % 1000 / 100),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
@@ -71,7 +72,7 @@ mod tests {
     fn durations_are_said_in_two_units_at_most() {
         let said: Vec<String> =
             [0, 340, 9_999, 59_999, 60_000, 125_000, 3_599_999, 3_720_000].into_iter().map(duration).collect();
-        let expected = ["0.0 s", "0.3 s", "9.9 s", "59.9 s", "1 min 0 s", "2 min 5 s", "59 min 59 s", "1 h 2 min"];
+        let expected = ["0 ms", "340 ms", "9.9 s", "59.9 s", "1 min 0 s", "2 min 5 s", "59 min 59 s", "1 h 2 min"];
         assert_eq!(said, expected);
     }
 

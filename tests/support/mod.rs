@@ -132,7 +132,7 @@ const FILTERS: [(&str, &str); 8] = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[INSTANT]"),
     (r"\b([0-9a-f]{64}|[0-9a-f]{40})\b", "[ID]"),
     (r"\b[0-9a-f]{10,12}\b", "[SHORT]"),
-    (r"\b\d+(\.\d)? s\b", "[TIME]"),
+    (r"\b\d+(\.\d)? m?s\b", "[TIME]"),
     (r#"("duration_ms"|"pid"|"inode"): \d+"#, "$1: [NUMBER]"),
     (r"git version \S+", "git version [VERSION]"),
 ];

@@ -235,6 +235,15 @@ fn a_window_without_room_has_no_moving_part_and_still_tells_the_story() {
 }
 
 #[test]
+fn a_window_that_knows_only_its_width_has_a_moving_part() {
+    let error = Shared::new(80, 0);
+    let mut reporter = on(&Shared::new(80, 0), &error, Story::Live);
+    reporter.event(&started("lint", None));
+    assert!(error.text().contains("running   lint"), "{}", error.text());
+    reporter.pause();
+}
+
+#[test]
 fn more_jobs_than_rows_are_counted_not_drawn() {
     let error = Shared::new(80, 6);
     let mut reporter = on(&Shared::new(80, 6), &error, Story::Live);
