@@ -6,6 +6,7 @@ mod completions;
 mod configuration;
 mod init;
 mod layout;
+mod ledger;
 mod repository;
 mod runner;
 mod schema;

@@ -368,6 +368,28 @@ pub(crate) fn leftover_lock(
     Ok(LeftoverLock::Unknown { path, age_seconds: u64::try_from(now - meta.mtime()).unwrap_or(0) })
 }
 
+/// Removes the lock file of the ref `name` if it is provably dead; true if it was.
+///
+/// Looking and removing happen under a lock of our own, so that two who both found it dead can't remove, the second of
+/// them, the lock of a writer that came in between.
+pub(crate) fn remove_dead_lock(
+    refs: &Refs,
+    common_dir: &Path,
+    name: &str,
+    writer_of: impl FnOnce(ObjectId) -> Option<Token>,
+) -> std::io::Result<bool> {
+    let folder = common_dir.join("discern");
+    if !folder.is_dir() {
+        return Ok(false);
+    }
+    let guard = File::options().create(true).append(true).open(folder.join("breaking"))?;
+    guard.lock()?;
+    match leftover_lock(refs, common_dir, name, writer_of)? {
+        LeftoverLock::Dead { path } => std::fs::remove_file(path).map(|()| true),
+        LeftoverLock::None | LeftoverLock::Unknown { .. } => Ok(false),
+    }
+}
+
 /// The lock file of a ref.
 pub(crate) fn lock_of(refs: &Refs, name: &str) -> PathBuf {
     match refs.format() {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::claim::record::Record;
 use crate::evidence::{Receipt, RequirementKind};
-use crate::git::ref_writer::{Change, Mark, Written};
+use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
@@ -27,6 +27,8 @@ use tree::LedgerTree;
 
 /// How often a lost swap is answered by applying the same changes to the tree that is there now.
 const SWAPS_MAX: usize = 64;
+/// How often a swap may end unknown, each after two seconds of contention, before that is the answer.
+const UNKNOWN_MAX: u32 = 3;
 
 /// How many receipts of one requirement name `recent` points at.
 const RECENT_MAX: usize = 8;
@@ -93,7 +95,7 @@ impl<'r> Ledger<'r> {
     /// Adds entries, durably; when this returns they are found. True if anything was new.
     ///
     /// # Errors
-    /// The ledger can't be read or written. A shard that can't be read is never overwritten.
+    /// The ledger can't be read or written. A shard of outcomes that can't be read is never overwritten.
     pub fn absorb(&mut self, additions: &Additions) -> Result<bool, LedgerError> {
         let mut edits: BTreeMap<ShardPath, Vec<Line>> = BTreeMap::new();
         for outcome in &additions.outcomes {
@@ -107,7 +109,12 @@ impl<'r> Ledger<'r> {
         self.edit("add to the ledger", |tree| {
             let mut changed = false;
             for (path, lines) in &edits {
-                let mut shard = tree.shard(path)?;
+                let mut shard = match tree.shard(path) {
+                    // A shard of receipts that is lost is a miss (B073); in its place a new one, so that the ledger no
+                    // longer names what is not there.
+                    Err(GitError::Object { .. }) if path.folder == shard::RECEIPT => Shard::default(),
+                    shard => shard?,
+                };
                 changed |= lines.iter().fold(false, |changed, line| shard.add(line.clone()) || changed);
                 tree.put(path, shard);
             }
@@ -245,6 +252,12 @@ impl<'r> Ledger<'r> {
         }
     }
 
+    fn remove_dead_lock(&self) -> std::io::Result<bool> {
+        let writer_of = |root| LedgerTree::writer_of(self.repository, root);
+        let (refs, common_dir) = (self.repository.refs(), self.repository.common_dir());
+        ref_writer::remove_dead_lock(refs, common_dir, LEDGER_REF, writer_of)
+    }
+
     /// Applies `change` to the tree that is there and swaps the ref; a lost swap applies it again to the tree that won.
     fn edit(
         &mut self,
@@ -252,6 +265,7 @@ impl<'r> Ledger<'r> {
         change: impl Fn(&mut LedgerTree<'r>) -> Result<bool, GitError>,
     ) -> Result<bool, LedgerError> {
         let mut last = "others keep writing it".to_owned();
+        let mut unknown = 0;
         for _ in 0..SWAPS_MAX {
             self.repository.refs().forget();
             let root = self.root().map_err(|error| failed(doing, &error))?;
@@ -259,17 +273,27 @@ impl<'r> Ledger<'r> {
             if !change(&mut tree).map_err(|error| failed(doing, &error))? {
                 return Ok(false);
             }
-            let new = tree.write().map_err(|error| failed(doing, &error))?;
-            let swap = Change::Set { new: new.id(), expected: root.map(|root| root.id()) };
             let mut writer = self.repository.ref_writer().borrow_mut();
+            let token = writer.token();
+            let new = tree.write(token).map_err(|error| failed(doing, &error))?;
+            let mark = if token.is_some() { Mark::Unique } else { Mark::Shared };
+            let swap = Change::Set { new: new.id(), expected: root.map(|root| root.id()) };
             let restore = || tree.restore();
-            match writer.write(self.repository.refs(), LEDGER_REF, swap, Mark::Shared, &restore) {
+            match writer.write(self.repository.refs(), LEDGER_REF, swap, mark, &restore) {
                 Ok(Written::Done) => {
                     tree.restore().map_err(|error| failed(doing, &error))?;
                     return Ok(true);
                 }
                 Ok(Written::Stale) => {}
-                Ok(Written::Unknown(problem)) => last = problem,
+                Ok(Written::Unknown(problem)) => {
+                    last = problem;
+                    // Nobody is asked about the ledger's lock: it is removed where its writer provably ended.
+                    unknown += 1;
+                    let removed = self.remove_dead_lock().map_err(|error| failed(doing, &error))?;
+                    if !removed && unknown >= UNKNOWN_MAX {
+                        break;
+                    }
+                }
                 Err(error) => return Err(failed(doing, &error)),
             }
         }

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use bstr::ByteSlice;
+
 use super::shard::{Shard, ShardPath};
 use crate::git::objects::{MODE_TREE, TreeEntry};
 use crate::git::{GitError, Repository};
-use crate::id::{ObjectId, TreeId};
+use crate::id::{ObjectId, Token, TreeId};
 
 /// The mode of a file in a tree.
 const MODE_FILE: u32 = 0o100_644;
@@ -79,8 +81,9 @@ impl<'r> LedgerTree<'r> {
         Ok(paths)
     }
 
-    /// Writes every changed shard and the trees above them; the new root. All of it is on disk when this returns.
-    pub(super) fn write(&mut self) -> Result<TreeId, GitError> {
+    /// Writes every changed shard and the trees above them; the new root, signed by its writer. All of it is on disk when
+    /// this returns.
+    pub(super) fn write(&mut self, writer: Option<Token>) -> Result<TreeId, GitError> {
         let changed = std::mem::take(&mut self.changed);
         let mut folders: BTreeMap<&'static str, BTreeMap<String, Vec<(String, Shard)>>> = BTreeMap::new();
         for (path, shard) in changed {
@@ -103,7 +106,16 @@ impl<'r> LedgerTree<'r> {
             let tree = if top_entries.is_empty() { None } else { Some(self.write_tree(top_entries)?.id()) };
             place(&mut root, folder, MODE_TREE, tree);
         }
+        if let Some(writer) = writer {
+            sign(&mut root, writer);
+        }
         self.write_tree(root)
+    }
+
+    /// The writer of a version of the ledger.
+    pub(super) fn writer_of(repository: &Repository, root: ObjectId) -> Option<Token> {
+        let entries = repository.objects().ok()?.tree(TreeId(root)).ok()?;
+        entries.iter().find_map(|entry| entry.name.strip_prefix(WRITER)?.to_str().ok()?.parse().ok())
     }
 
     /// Writes again whatever a prune took of what was written here (hazard 12).
@@ -150,6 +162,20 @@ impl<'r> LedgerTree<'r> {
         self.trees.insert(tree, entries.clone());
         Ok(entries)
     }
+}
+
+/// How the name of the root's signature begins.
+const WRITER: &[u8] = b"writer-";
+
+/// Puts the writer's token into the root as the name of one more entry (which names a folder that is there anyway, and so
+/// costs no object): a root of this writer's is nobody else's, and a lock that holds it tells whose it is (hazard 9).
+fn sign(root: &mut Vec<TreeEntry>, writer: Token) {
+    root.retain(|entry| !entry.name.starts_with(WRITER));
+    let signature = root.first().map(|any| {
+        let name = [WRITER, writer.to_string().as_bytes()].concat();
+        TreeEntry { name, mode: any.mode, id: any.id }
+    });
+    root.extend(signature);
 }
 
 /// Puts an entry in place of the one of that name, or removes it.

@@ -48,16 +48,32 @@ impl<'r> RefStore<'r> {
         writer_of: &dyn Fn(&[u8]) -> Option<Token>,
     ) -> Result<LeftoverLock, StoreError> {
         let name = ref_name(candidate);
-        let objects = self.repository.objects().map_err(failed("open the objects"))?;
-        let token = |id: ObjectId| match objects.header(id) {
-            Ok(Some((ObjectKind::Blob, size))) if size <= RECORD_BYTES_MAX => writer_of(&objects.blob(id).ok()?),
-            _ => None,
-        };
+        let token = |id| self.writer_of_blob(id, writer_of);
         ref_writer::leftover_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
             .map_err(failed(format!("look at the lock of `{name}`")))
     }
 
-    /// Removes the lock on a candidate's ref, dead or not: `recover --break-lock`, or after [`LeftoverLock::Dead`].
+    /// Removes the lock on a candidate's ref if it is provably dead; true if it was.
+    pub fn remove_dead_lock(
+        &mut self,
+        candidate: &CommitId,
+        writer_of: &dyn Fn(&[u8]) -> Option<Token>,
+    ) -> Result<bool, StoreError> {
+        let name = ref_name(candidate);
+        let token = |id| self.writer_of_blob(id, writer_of);
+        ref_writer::remove_dead_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
+            .map_err(failed(format!("remove the lock of `{name}`")))
+    }
+
+    fn writer_of_blob(&self, id: ObjectId, writer_of: &dyn Fn(&[u8]) -> Option<Token>) -> Option<Token> {
+        let objects = self.repository.objects().ok()?;
+        match objects.header(id) {
+            Ok(Some((ObjectKind::Blob, size))) if size <= RECORD_BYTES_MAX => writer_of(&objects.blob(id).ok()?),
+            _ => None,
+        }
+    }
+
+    /// Removes the lock on a candidate's ref, dead or not: only for `recover --break-lock`, which a person asked for.
     pub fn break_lock(&mut self, candidate: &CommitId) -> Result<(), StoreError> {
         let path = ref_writer::lock_of(self.repository.refs(), &ref_name(candidate));
         match std::fs::remove_file(&path) {

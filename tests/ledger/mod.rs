@@ -1,0 +1,243 @@
+//! The ledger in a real repository: what is added is found, whoever else writes, and at a cost that does not grow.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use git_discern::claim::record::{EndedBy, Outcome, Purpose};
+use git_discern::evidence::{Receipt, RequirementKind};
+use git_discern::id::{AttemptId, CommitId, Digest, Subject};
+use git_discern::ledger::{Additions, Ledger, OutcomeEntry, Removals};
+use git_discern::time::Timestamp;
+use sha2::Digest as _;
+use test_case::test_case;
+
+use crate::store::open;
+use crate::support::{Bench, Hash, Refs};
+
+fn digest(number: u32) -> [u8; 32] {
+    sha2::Sha256::digest(number.to_be_bytes()).into()
+}
+
+fn commit(number: u32) -> CommitId {
+    git_discern::id::hex(&digest(number)[..20]).parse().unwrap()
+}
+
+fn subject(number: u32) -> Subject {
+    Subject(Digest(digest(number)))
+}
+
+fn attempt(number: u32) -> AttemptId {
+    format!("01989000-0000-7000-8000-{number:012x}").parse().unwrap()
+}
+
+fn outcome(number: u32, generation: u32, outcome: Outcome) -> OutcomeEntry {
+    OutcomeEntry {
+        commit: commit(number),
+        generation,
+        attempt: attempt(number * 1000 + generation),
+        purpose: Purpose::Done,
+        outcome,
+        by: EndedBy::Owner { reason: None },
+        exit_status: 0,
+        started_at: Timestamp::from_millis(0),
+        finished_at: Timestamp::from_millis(i64::from(generation)),
+        worktree: String::new(),
+        branch: None,
+        failed: Vec::new(),
+        proof: None,
+    }
+}
+
+fn receipt(number: u32, minute: u32) -> Receipt {
+    let text = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/receipts/v1-job.json")).unwrap();
+    let mut receipt = Receipt::from_line(text.trim_ascii()).unwrap();
+    (receipt.subject, receipt.attempt) = (subject(number), attempt(minute));
+    receipt.finished_at = Timestamp::from_millis(i64::from(minute) * 60_000);
+    receipt
+}
+
+fn additions(number: u32) -> Additions {
+    Additions {
+        outcomes: vec![outcome(number, 1, Outcome::Passed)],
+        receipts: vec![receipt(number, 1), receipt(number, 2)],
+    }
+}
+
+#[test_case(Refs::Files, Hash::Sha1)]
+#[test_case(Refs::Files, Hash::Sha256)]
+#[test_case(Refs::Reftable, Hash::Sha1)]
+fn what_is_added_is_found_once_and_is_gone_when_removed(refs: Refs, hash: Hash) {
+    let bench = Bench::with(refs, hash);
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    assert_eq!(ledger.outcomes(commit(1)), Ok(vec![]));
+    assert_eq!(ledger.absorb(&additions(1)), Ok(true));
+    let root = bench.git(&["rev-parse", "refs/discern/ledger"]);
+    assert_eq!(ledger.absorb(&additions(1)), Ok(false));
+    assert_eq!(bench.git(&["rev-parse", "refs/discern/ledger"]), root, "adding it again writes nothing");
+    for number in 2..40 {
+        assert_eq!(ledger.absorb(&additions(number)), Ok(true));
+    }
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    for number in 1..40 {
+        assert_eq!(ledger.outcomes(commit(number)), Ok(additions(number).outcomes));
+        let found = ledger.receipts(subject(number)).unwrap();
+        assert_eq!(found.receipts, [receipt(number, 2), receipt(number, 1)], "newest first");
+        assert_eq!(found.warnings, Vec::<String>::new());
+    }
+    assert_eq!(ledger.all_outcomes().unwrap().len(), 39);
+    assert_eq!(ledger.all_receipts().unwrap().receipts.len(), 78);
+    let name = receipt(1, 1).name;
+    assert_eq!(ledger.nearest(RequirementKind::Job, &name).unwrap().receipts.len(), 8);
+    let removals = Removals { outcomes: vec![(commit(7), 1)], receipts: vec![(subject(7), attempt(1))] };
+    ledger.remove(&removals).unwrap();
+    assert_eq!(ledger.outcomes(commit(7)), Ok(vec![]));
+    assert_eq!(ledger.receipts(subject(7)).unwrap().receipts, [receipt(7, 2)]);
+    assert_eq!(ledger.all_outcomes().unwrap().len(), 38);
+    bench.git(&["gc", "-q", "--prune=now"]);
+    assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling"]), "");
+    assert_eq!(open_and_count(&bench), 38);
+}
+
+fn open_and_count(bench: &Bench) -> usize {
+    Ledger::new(&open(bench)).all_outcomes().unwrap().len()
+}
+
+#[test]
+fn the_newest_done_that_passed_or_failed_decides() {
+    let bench = Bench::new();
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    let mut standards = outcome(1, 4, Outcome::Failed);
+    standards.purpose = Purpose::Standards;
+    let outcomes = vec![
+        standards,
+        outcome(1, 2, Outcome::Failed),
+        outcome(1, 1, Outcome::Passed),
+        outcome(1, 3, Outcome::Cancelled),
+    ];
+    ledger.absorb(&Additions { outcomes, receipts: vec![] }).unwrap();
+    assert_eq!(ledger.newest_done_outcome(commit(1)).unwrap().unwrap().generation, 2);
+    assert_eq!(ledger.highest_generation(commit(1)), Ok(4));
+    assert_eq!(ledger.highest_generation(commit(2)), Ok(0));
+}
+
+#[test_case(Refs::Files)]
+#[test_case(Refs::Reftable)]
+fn writers_at_once_lose_nothing(refs: Refs) {
+    let bench = Bench::with(refs, Hash::Sha1);
+    let place = bench.path();
+    std::thread::scope(|scope| {
+        for writer in 0..4_u32 {
+            scope.spawn(move || {
+                let repository = git_discern::git::Repository::discover(place, &Default::default()).unwrap();
+                let mut ledger = Ledger::new(&repository);
+                for number in 0..10 {
+                    ledger.absorb(&additions(writer * 100 + number)).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(open_and_count(&bench), 40);
+    assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling"]), "");
+}
+
+/// Makes the object of one of the ledger's shards unreadable.
+fn damage(bench: &Bench, folder: &str) {
+    let listed = bench.git(&["ls-tree", "-r", "refs/discern/ledger", folder]);
+    let id = listed.split_whitespace().nth(2).unwrap().to_owned();
+    std::fs::remove_file(bench.path().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+}
+
+#[test]
+fn a_lost_shard_of_receipts_is_a_miss_with_a_warning_and_one_of_outcomes_an_error() {
+    let bench = Bench::new();
+    {
+        let repository = open(&bench);
+        Ledger::new(&repository).absorb(&additions(1)).unwrap();
+    }
+    damage(&bench, "receipt/");
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    let found = ledger.receipts(subject(1)).unwrap();
+    assert_eq!((found.receipts.len(), found.warnings.len()), (0, 1));
+    // It holds nobody up, and is whole again with the next receipt for it.
+    let more = Additions { outcomes: vec![], receipts: vec![receipt(1, 3)] };
+    assert_eq!(ledger.absorb(&more), Ok(true));
+    assert_eq!(ledger.receipts(subject(1)).unwrap().receipts, [receipt(1, 3)]);
+    assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling"]), "");
+    damage(&bench, "outcome/");
+    let repository = open(&bench);
+    assert!(Ledger::new(&repository).outcomes(commit(1)).is_err());
+    assert!(Ledger::new(&repository).absorb(&additions(1)).is_err());
+}
+
+#[test]
+fn a_lock_that_a_dead_writer_left_on_the_ledger_is_removed_and_a_live_ones_is_not() {
+    let bench = Bench::new();
+    let lock = ".git/refs/discern/ledger.lock";
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    ledger.absorb(&additions(1)).unwrap();
+    // A live writer's: this one's own token is in the root, and its file is held.
+    let root = bench.git(&["rev-parse", "refs/discern/ledger"]);
+    bench.write(lock, format!("{root}\n"));
+    let other = open(&bench);
+    assert!(Ledger::new(&other).absorb(&additions(2)).is_err());
+    assert!(bench.has(lock));
+    // The same lock once every process that held that file is gone, on this boot.
+    let token = bench.git(&["ls-tree", "--name-only", "refs/discern/ledger"]);
+    let token = token.lines().find_map(|name| name.strip_prefix("writer-")).unwrap().to_owned();
+    let held = bench.read(&format!(".git/discern/git/{token}"));
+    let _ = ledger;
+    drop(repository);
+    bench.write(&format!(".git/discern/git/{token}"), held);
+    assert_eq!(Ledger::new(&other).absorb(&additions(2)), Ok(true));
+    assert!(!bench.has(lock));
+}
+
+#[test]
+#[ignore = "takes a minute: run by hand, and prints what it measured"]
+#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "it measures real time and says so")]
+fn finding_and_adding_cost_the_same_with_many_entries() {
+    let bench = Bench::new();
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    let mut measure = |count: u32, from: u32| {
+        let start = std::time::Instant::now();
+        let all = Additions {
+            outcomes: (from..count).map(|number| outcome(number, 1, Outcome::Passed)).collect(),
+            receipts: (from..count * 5).map(|number| receipt(number, 1)).collect(),
+        };
+        ledger.absorb(&all).unwrap();
+        println!("{count} outcomes, {} receipts written in {:?}", count * 5, start.elapsed());
+        bench.git(&["gc", "-q"]);
+        let time = |what: &str, work: &mut dyn FnMut(u32)| {
+            let mut times: Vec<_> = (0..41)
+                .map(|round| {
+                    let start = std::time::Instant::now();
+                    work(round);
+                    start.elapsed()
+                })
+                .collect();
+            times.sort();
+            println!("  {what}: {:?}", times[20]);
+        };
+        time("open and look up an outcome", &mut |round| {
+            let fresh = open(&bench);
+            let found = Ledger::new(&fresh).outcomes(commit(round % count)).unwrap();
+            assert_eq!(found.len(), 1);
+        });
+        time("open and look up a receipt", &mut |round| {
+            let fresh = open(&bench);
+            assert!(!Ledger::new(&fresh).receipts(subject(round % count)).unwrap().receipts.is_empty());
+        });
+        time("absorb one run of four receipts", &mut |round| {
+            let number = 10_000_000 + count * 1000 + round * 4;
+            let receipts = (number..number + 4).map(|number| receipt(number, 1)).collect();
+            ledger.absorb(&Additions { outcomes: vec![outcome(number, 1, Outcome::Passed)], receipts }).unwrap();
+        });
+    };
+    measure(10, 0);
+    measure(10_000, 10);
+}
