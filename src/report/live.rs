@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 const COLUMNS_MIN: usize = 20;
 /// So many rows has a window that knows its width and not its height.
 const ROWS_ASSUMED: usize = 24;
+/// A job that takes so much longer than last time is said to; a shorter one has no estimate.
+const LONGER_MS: u64 = 1000;
 /// At most so many running jobs are listed.
 const RUNNING_SHOWN_MAX: usize = 16;
 
@@ -99,7 +101,10 @@ impl View {
             text.push_str(&format!(", {} to go", self.to_run.len()));
         }
         if let Some(left) = self.left_ms(now) {
-            text.push_str(&format!(", about {} left", phrase::roughly(left)));
+            match left {
+                0..1000 => text.push_str(", nearly done"),
+                _ => text.push_str(&format!(", about {} left", phrase::roughly(left))),
+            }
         }
         Line::new().with(Role::Faint, text)
     }
@@ -124,9 +129,13 @@ impl Running {
     fn line(&self, now: Timestamp, name_columns: usize) -> Line {
         let elapsed = between(self.since, now);
         let time = match self.expected_ms {
-            Some(expected) if elapsed > expected => format!("{}, longer than last time", phrase::roughly(elapsed)),
-            Some(expected) => format!("{} of about {}", phrase::roughly(elapsed), phrase::roughly(expected)),
-            None => phrase::roughly(elapsed),
+            Some(expected) if elapsed > expected + LONGER_MS => {
+                format!("{}, longer than last time", phrase::roughly(elapsed))
+            }
+            Some(expected) if expected >= LONGER_MS => {
+                format!("{} of about {}", phrase::roughly(elapsed), phrase::roughly(expected))
+            }
+            _ => phrase::roughly(elapsed),
         };
         let line = Line::new().column(Role::Caution, "running", WORD_COLUMNS).column(
             Role::Strong,

@@ -166,20 +166,20 @@ fn the_live_view_names_what_runs_for_how_long_and_what_is_left() {
     reporter.event(&at(0, What::Planned { requirements }));
     reporter.event(&started("lint", Some(2_000)));
     reporter.event(&started("test", Some(30_000)));
-    reporter.tick(instant(2_500));
+    reporter.tick(instant(3_500));
     insta::assert_snapshot!(error.text(), @"
     done      9f9f9f9f9f Parse on topic
-    running   lint  2 s, longer than last time
-    running   test  2 s of about 30 s
-    2 running, about 27 s left
+    running   lint  3 s, longer than last time
+    running   test  3 s of about 30 s
+    2 running, about 26 s left
     ");
     reporter.event(&finished("lint"));
-    reporter.tick(instant(31_000));
+    reporter.tick(instant(32_000));
     insta::assert_snapshot!(error.text(), @"
     done      9f9f9f9f9f Parse on topic
     passed    lint  12.4 s
-    running   test  31 s, longer than last time
-    1 running, about 0 s left
+    running   test  32 s, longer than last time
+    1 running, nearly done
     ");
     reporter.event(&finished("test"));
     reporter.event(&at(40_000, What::Ended { outcome: OutcomeWord::Passed, exit: 0, duration_ms: 40_000 }));
