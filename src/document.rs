@@ -3,6 +3,8 @@
 //! Fields are only ever added within a schema number. `report` turns these into text; the JSON Schemas under
 //! `docs/schema/` are generated from them.
 
+mod commits;
+
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::{Proof, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject, TreeId};
+pub use commits::{CommitReport, CommitStanding, CommitsDocument, FlakyRequirement, HowOften};
 
 /// The answer of `done` and `standards`, and the frame of every other answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -14,3 +14,4 @@ mod store;
 #[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;
 mod terminal;
+mod verify;

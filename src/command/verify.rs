@@ -1,11 +1,24 @@
 //! `git discern verify`: exit 0 if each commit is proven under its own committed configuration.
 
+use std::collections::HashSet;
+use std::io::Read as _;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
-use super::Global;
 use super::completions::Offered;
+use super::{Global, here};
+use crate::document::{CommitStanding, CommitsDocument, Diagnostic, Refusal};
+use crate::engine::session::Session;
+use crate::engine::verifier::{Verifier, VerifierError};
 use crate::exit::Exit;
+use crate::git::Repository;
+use crate::id::CommitId;
+use crate::report::line::Line;
+use crate::report::{Detail, commits};
+
+/// More bytes than this are not read from standard input.
+const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The arguments of `git discern verify`.
 #[derive(Debug, Args)]
@@ -18,7 +31,68 @@ pub struct Verify {
     pub stdin: bool,
 }
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Verify) -> anyhow::Result<Exit> {
-    Err(super::not_built("verify"))
+/// Looks each commit up, and answers with the worst of them.
+pub fn run(global: &Global, args: &Verify) -> anyhow::Result<Exit> {
+    let repository = here::repository()?;
+    let mut session = Session::new(&repository);
+    repository.refs().remember(&["refs/"])?;
+    let commits = asked_for(&repository, args)?;
+    let mut verifier = Verifier::of(&mut session, &commits).map_err(cause)?;
+    let reports = commits.into_iter().map(|commit| verifier.report(commit)).collect::<Result<Vec<_>, _>>()?;
+    let has = |standing: CommitStanding| reports.iter().any(|report| report.standing == standing);
+    let exit = match () {
+        () if has(CommitStanding::Unknown) => Exit::Store,
+        () if reports.iter().all(|report| report.standing == CommitStanding::Proven) => Exit::Success,
+        () => Exit::Failed,
+    };
+    let document = CommitsDocument::new("verify", exit, reports);
+    global.reporter().answer(&document, |document| page(document, global.settings.detail));
+    Ok(exit)
+}
+
+/// The cause itself, for which the edge has a sentence.
+pub(super) fn cause(error: VerifierError) -> anyhow::Error {
+    match error {
+        VerifierError::Git(error) => error.into(),
+        VerifierError::Store(error) => error.into(),
+    }
+}
+
+/// The commits, each once, in the order in which they were named.
+fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<CommitId>> {
+    let words = if args.stdin { from_stdin()? } else { args.revisions.clone() };
+    let words = if words.is_empty() && !args.stdin { vec!["HEAD".to_owned()] } else { words };
+    let mut seen = HashSet::new();
+    let mut commits = Vec::new();
+    for word in words {
+        commits.extend(repository.commits(&word)?.into_iter().filter(|commit| seen.insert(*commit)));
+    }
+    Ok(commits)
+}
+
+fn from_stdin() -> anyhow::Result<Vec<String>> {
+    let unreadable =
+        |why: String| Refusal::new(Diagnostic::new("unreadable-input", format!("standard input {why}")));
+    let mut text = String::new();
+    let read = std::io::stdin().take(INPUT_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(|error| unreadable(format!("can't be read: {error}")))?;
+    if text.len() as u64 > INPUT_BYTES_MAX {
+        return Err(unreadable(format!("has more than {INPUT_BYTES_MAX} bytes")).into());
+    }
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// One line for each commit; of those that are proven none, where little is to be said.
+fn page(document: &CommitsDocument, detail: Detail) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for report in &document.commits {
+        if report.standing != CommitStanding::Proven || detail > Detail::Quiet {
+            lines.push(commits::line_with_reason(report));
+            lines.extend(commits::running(report));
+        }
+    }
+    if document.commits.is_empty() && detail > Detail::Quiet {
+        lines.push(Line::text("no commit was asked for"));
+    }
+    lines
 }

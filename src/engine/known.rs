@@ -62,7 +62,8 @@ pub fn answer(
     Ok(Some(RunDocument { attempt: Some(summary(&outcome)), ..document }))
 }
 
-fn summary(outcome: &OutcomeEntry) -> AttemptSummary {
+/// The attempt that an outcome ended.
+pub fn summary(outcome: &OutcomeEntry) -> AttemptSummary {
     AttemptSummary {
         id: outcome.attempt,
         generation: outcome.generation,

@@ -27,4 +27,5 @@ pub mod slots;
 pub mod stage;
 pub mod supervisor;
 pub mod trunk;
+pub mod verifier;
 pub mod worktree_lock;

@@ -7,7 +7,8 @@
 //! program that it started may keep the pipe (B098). Nothing is ever decided by the wording of a message.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -150,6 +151,31 @@ impl Git {
         self.run(arguments)?.success()
     }
 
+    /// Runs a child for as long as it takes and hands each line that it prints to `take`, without its end, until that says
+    /// to stop; the child is ended then. What it says goes to our own standard error.
+    pub fn each_line<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), GitError> {
+        let mut running = self.spawn_with(arguments, Stdio::null(), Stdio::inherit(), u64::MAX)?;
+        let Some(pipe) = running.child.stdout.take() else { return Ok(()) };
+        let doing = || format!("read from `{}`", running.command);
+        let mut lines = BufReader::with_capacity(65_536, pipe);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if lines.read_until(b'\n', &mut line).map_err(GitError::io(doing()))? == 0 {
+                break;
+            }
+            if take(line.strip_suffix(b"\n").unwrap_or(&line)).is_break() {
+                running.abandon();
+                return Ok(());
+            }
+        }
+        running.finish()?.success().map(drop)
+    }
+
     /// As [`Git::run`], with `input` on its standard input.
     pub fn feed<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Finished, GitError> {
         self.spawn(arguments, Stdio::piped(), LIMIT_MS)?.finish_with(input)
@@ -169,6 +195,16 @@ impl Git {
     }
 
     fn spawn<A: AsRef<OsStr>>(&self, arguments: &[A], input: Stdio, limit_ms: u64) -> Result<Running, GitError> {
+        self.spawn_with(arguments, input, Stdio::piped(), limit_ms)
+    }
+
+    fn spawn_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: Stdio,
+        errors: Stdio,
+        limit_ms: u64,
+    ) -> Result<Running, GitError> {
         let line: Vec<String> = arguments.iter().take(6).map(|word| word.as_ref().to_string_lossy().into()).collect();
         let command = format!("git {}", line.join(" "));
         let child = self
@@ -176,7 +212,7 @@ impl Git {
             .args(arguments)
             .stdin(input)
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(errors)
             .spawn()
             .map_err(GitError::io(format!("start `{command}`")))?;
         Ok(Running { child, command, deadline_ms: now_ms().saturating_add(limit_ms), limit_ms })

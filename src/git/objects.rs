@@ -134,6 +134,19 @@ impl Objects {
             .collect()
     }
 
+    /// The entry of that name in a tree, without reading what comes after it.
+    pub fn entry(&self, id: TreeId, name: &[u8]) -> Result<Option<TreeEntry>, GitError> {
+        let bytes = self.expect(id.id(), ObjectKind::Tree)?;
+        for entry in gix::objs::TreeRefIter::from_bytes(&bytes, self.format.to_gix()) {
+            let entry = entry.map_err(|error| damaged(id.id(), &error))?;
+            if entry.filename == name {
+                let mode = u32::from(entry.mode.value());
+                return Ok(Some(TreeEntry { name: name.to_vec(), mode, id: from_gix(entry.oid) }));
+            }
+        }
+        Ok(None)
+    }
+
     /// A commit.
     pub fn commit(&self, id: CommitId) -> Result<Commit, GitError> {
         let bytes = self.expect(id.id(), ObjectKind::Commit)?;

@@ -11,6 +11,7 @@
 
 pub mod outcome;
 mod shard;
+pub mod snapshot;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::git::{GitError, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
 pub use outcome::{FailedRequirement, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
+pub use snapshot::Snapshot;
 use tree::LedgerTree;
 
 /// How often a lost swap is answered by applying the same changes to the tree that is there now.
@@ -152,11 +154,16 @@ impl<'r> Ledger<'r> {
     /// # Errors
     /// The ledger or the shard can't be read.
     pub fn outcomes(&self, commit: CommitId) -> Result<Vec<OutcomeEntry>, LedgerError> {
-        let Some(mut tree) = self.tree()? else { return Ok(Vec::new()) };
-        let shard = tree.shard(&ShardPath::outcome(&commit)).map_err(|error| failed("read the ledger", &error))?;
-        let mut outcomes = shard.outcomes(Some(commit)).map_err(|error| failed("read the ledger", &error))?;
-        outcomes.sort_by_key(|outcome| outcome.generation);
-        Ok(outcomes)
+        self.snapshot()?.outcomes(commit)
+    }
+
+    /// The ledger as it is now, for questions about many commits.
+    ///
+    /// # Errors
+    /// The ledger's ref can't be read.
+    pub fn snapshot(&self) -> Result<Snapshot<'r>, LedgerError> {
+        let root = self.root().map_err(|error| failed("read the ledger", &error))?;
+        Ok(Snapshot::new(self.repository, root))
     }
 
     /// The newest passed or failed `done` outcome of a commit: the one that decides.
@@ -215,7 +222,7 @@ impl<'r> Ledger<'r> {
         let mut outcomes = Vec::new();
         for path in tree.shards(shard::OUTCOME).map_err(doing)? {
             let shard = tree.shard(&path).map_err(doing)?;
-            outcomes.extend(shard.outcomes(None).map_err(|error| failed("read the ledger", &error))?);
+            outcomes.extend(shard.outcomes().map_err(|error| failed("read the ledger", &error))?);
         }
         Ok(outcomes)
     }

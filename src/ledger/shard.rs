@@ -21,7 +21,7 @@ const RECENT: &str = "recent";
 const OUTCOME_VERSION: u32 = 1;
 
 /// Where a shard is: a folder, then two steps of six bits, each written as two octal digits.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ShardPath {
     pub(super) folder: &'static str,
     pub(super) first: String,
@@ -53,6 +53,14 @@ impl ShardPath {
 pub(super) struct Line {
     key: String,
     text: String,
+}
+
+/// The outcome in a stored line.
+///
+/// # Errors
+/// It is damaged, or newer than this version.
+pub(super) fn outcome(line: &[u8]) -> Result<OutcomeEntry, Unreadable> {
+    format::from_line(OUTCOME_VERSION, line)
 }
 
 /// The key of an outcome's line.
@@ -164,14 +172,12 @@ impl Shard {
         self.lines.len() != before
     }
 
-    /// The outcomes of `commit`; of all, without one.
+    /// Every outcome.
     ///
     /// # Errors
     /// A line can't be read: what is known of its commit would be wrong without it.
-    pub(super) fn outcomes(&self, commit: Option<CommitId>) -> Result<Vec<OutcomeEntry>, Unreadable> {
-        let prefix = commit.map(|commit| commit.to_string()).unwrap_or_default();
-        let lines = self.lines.iter().filter(|line| line.key.starts_with(&prefix));
-        lines.map(|line| format::from_line(OUTCOME_VERSION, line.text.as_bytes())).collect()
+    pub(super) fn outcomes(&self) -> Result<Vec<OutcomeEntry>, Unreadable> {
+        self.lines.iter().map(|line| outcome(line.text.as_bytes())).collect()
     }
 
     /// Every receipt that can be read.

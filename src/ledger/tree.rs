@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use bstr::ByteSlice;
 
@@ -18,7 +19,7 @@ pub(super) struct LedgerTree<'r> {
     repository: &'r Repository,
     root: Option<TreeId>,
     /// Trees that were read.
-    trees: BTreeMap<TreeId, Vec<TreeEntry>>,
+    trees: BTreeMap<TreeId, Rc<[TreeEntry]>>,
     /// Shards to write, by their path.
     changed: BTreeMap<ShardPath, Shard>,
     /// Every object written: kind and bytes are found again by its id while this lives.
@@ -41,12 +42,27 @@ impl<'r> LedgerTree<'r> {
         if let Some(shard) = self.changed.get(path) {
             return Ok(shard.clone());
         }
-        let folder = self.below(self.root, path.folder)?.map(TreeId);
-        let first = self.below(folder, &path.first)?.map(TreeId);
-        match self.below(first, &path.second)? {
+        match self.blob_at(path)? {
             Some(id) => Ok(Shard::from_bytes(&self.repository.objects()?.blob(id)?)),
             None => Ok(Shard::default()),
         }
+    }
+
+    /// The stored bytes of the shard at `path`, which have the id that the tree names; none where there is no shard.
+    pub(super) fn shard_bytes(&mut self, path: &ShardPath) -> Result<Vec<u8>, GitError> {
+        let Some(id) = self.blob_at(path)? else { return Ok(Vec::new()) };
+        let objects = self.repository.objects()?;
+        let bytes = objects.blob(id)?;
+        if objects.blob_id(&bytes)? != id {
+            return Err(GitError::Object { id, why: "its bytes do not have that id".to_owned() });
+        }
+        Ok(bytes)
+    }
+
+    fn blob_at(&mut self, path: &ShardPath) -> Result<Option<ObjectId>, GitError> {
+        let folder = self.below(self.root, path.folder)?.map(TreeId);
+        let first = self.below(folder, &path.first)?.map(TreeId);
+        self.below(first, &path.second)
     }
 
     /// Replaces the shard at `path`.
@@ -72,10 +88,10 @@ impl<'r> LedgerTree<'r> {
     pub(super) fn shards(&mut self, folder: &'static str) -> Result<Vec<ShardPath>, GitError> {
         let mut paths = Vec::new();
         let top = self.below(self.root, folder)?.map(TreeId);
-        for first in self.entries(top)? {
+        for first in self.entries(top)?.iter() {
             let name = |entry: &TreeEntry| String::from_utf8_lossy(&entry.name).into_owned();
-            for second in self.entries(Some(TreeId(first.id)))? {
-                paths.push(ShardPath { folder, first: name(&first), second: name(&second) });
+            for second in self.entries(Some(TreeId(first.id)))?.iter() {
+                paths.push(ShardPath { folder, first: name(first), second: name(second) });
             }
         }
         Ok(paths)
@@ -89,13 +105,13 @@ impl<'r> LedgerTree<'r> {
         for (path, shard) in changed {
             folders.entry(path.folder).or_default().entry(path.first).or_default().push((path.second, shard));
         }
-        let mut root = self.entries(self.root)?;
+        let mut root = self.entries(self.root)?.to_vec();
         for (folder, firsts) in folders {
             let top = self.below(self.root, folder)?.map(TreeId);
-            let mut top_entries = self.entries(top)?;
+            let mut top_entries = self.entries(top)?.to_vec();
             for (first, shards) in firsts {
                 let below = self.below(top, &first)?.map(TreeId);
-                let mut entries = self.entries(below)?;
+                let mut entries = self.entries(below)?.to_vec();
                 for (second, shard) in shards {
                     let blob = if shard.is_empty() { None } else { Some(self.write_blob(shard.to_bytes())?) };
                     place(&mut entries, &second, MODE_FILE, blob);
@@ -153,12 +169,12 @@ impl<'r> LedgerTree<'r> {
         Ok(entries.iter().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.id))
     }
 
-    fn entries(&mut self, tree: Option<TreeId>) -> Result<Vec<TreeEntry>, GitError> {
-        let Some(tree) = tree else { return Ok(Vec::new()) };
+    fn entries(&mut self, tree: Option<TreeId>) -> Result<Rc<[TreeEntry]>, GitError> {
+        let Some(tree) = tree else { return Ok([].into()) };
         if let Some(known) = self.trees.get(&tree) {
             return Ok(known.clone());
         }
-        let entries = self.repository.objects()?.tree(tree)?;
+        let entries: Rc<[TreeEntry]> = self.repository.objects()?.tree(tree)?.into();
         self.trees.insert(tree, entries.clone());
         Ok(entries)
     }

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema};
 
-use crate::document::{InitDocument, RunDocument};
+use crate::document::{CommitsDocument, InitDocument, RunDocument};
 
 /// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
@@ -11,6 +11,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("run", of::<RunDocument>("run")),
         ("standards", of::<RunDocument>("standards")),
         ("init", of::<InitDocument>("init")),
+        ("verify", of::<CommitsDocument>("verify")),
     ]
 }
 

@@ -1,0 +1,74 @@
+//! Commits for people: one line each, the word first.
+//!
+//! ```text
+//! proven   f2c81e0a3b41  parse the door
+//! failed   77ab01c9d2e3  a slip: `test` failed, flaky: test
+//! ```
+
+use super::line::{Line, Role};
+use super::phrase;
+use crate::document::{CommitReport, CommitStanding, FlakyRequirement};
+use crate::evidence::RequirementKind;
+
+/// The width of the longest word and a gap.
+const WORD_COLUMNS: usize = 9;
+
+/// One commit, as `log` has it.
+pub fn line(report: &CommitReport) -> Line {
+    let line = Line::new()
+        .column(role(report.standing), report.standing.word(), WORD_COLUMNS)
+        .with(Role::Faint, report.commit.short())
+        .with(Role::Plain, format!("  {}", report.summary));
+    let line = marked(line, report);
+    match (&report.running, report.standing) {
+        (Some(_), CommitStanding::Running) | (None, _) => line,
+        (Some(_), _) => line.with(Role::Caution, "  running again"),
+    }
+}
+
+/// One commit with the reason why it is not proven, as `verify` has it.
+pub fn line_with_reason(report: &CommitReport) -> Line {
+    let line = line(report);
+    match &report.reason {
+        Some(reason) => line.with(Role::Plain, format!(": {reason}")),
+        None => line,
+    }
+}
+
+/// The run at work on a commit, and the command that follows it; nothing where there is none.
+pub fn running(report: &CommitReport) -> Option<Line> {
+    let pending = report.running.as_ref()?;
+    let since = pending.since.map_or(String::new(), |since| format!(" since {since}"));
+    let place = phrase::worktree(&pending.worktree);
+    let text = format!("  being checked in {place}{since}; follow it: ");
+    Some(Line::new().with(Role::Faint, text).with(Role::Command, &pending.reconnect))
+}
+
+fn role(standing: CommitStanding) -> Role {
+    match standing {
+        CommitStanding::Proven => Role::Good,
+        CommitStanding::Failed | CommitStanding::Unknown => Role::Bad,
+        CommitStanding::Running => Role::Caution,
+        CommitStanding::None => Role::Faint,
+    }
+}
+
+fn marked(line: Line, report: &CommitReport) -> Line {
+    if report.flaky.is_empty() {
+        return line;
+    }
+    let names: Vec<String> = report.flaky.iter().map(flaky).collect();
+    line.with(Role::Caution, format!("  flaky: {}", names.join(", ")))
+}
+
+/// `test`, `test (failed 2 of 5 times)`.
+fn flaky(requirement: &FlakyRequirement) -> String {
+    let kind = match requirement.kind {
+        RequirementKind::Job => "",
+        RequirementKind::Standard => "standard ",
+    };
+    match requirement.how_often {
+        None => format!("{kind}{}", requirement.name),
+        Some(often) => format!("{kind}{} (failed {} of {} times)", requirement.name, often.failed, often.tries),
+    }
+}
