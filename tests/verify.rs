@@ -59,7 +59,8 @@ fn a_range_has_the_worst_of_its_commits() {
     let _ = bench.discern(&["done"]).exits(0);
     let _ = bench.discern(&["verify", "HEAD~2", "HEAD"]).exits(0);
     let range = bench.discern(&["verify", "--json", "HEAD~2..HEAD"]).exits(1).json();
-    let standings: Vec<&str> = range["commits"].as_array().expect("a list").iter().filter_map(|one| one["standing"].as_str()).collect();
+    let standings: Vec<&str> =
+        range["commits"].as_array().expect("a list").iter().filter_map(|one| one["standing"].as_str()).collect();
     assert_eq!(standings, ["none", "proven"]);
 }
 
@@ -69,8 +70,10 @@ fn commits_on_standard_input_are_answered_in_their_order_and_once_each() {
     let first = bench.head();
     let _ = bench.discern(&["done"]).exits(0);
     let second = bench.save("second");
-    let asked = bench.sh(&format!("printf '%s\\n' {second} {first} '' {second} | git-discern verify --stdin --json")).exits(1);
-    let commits: Vec<_> = asked.json()["commits"].as_array().expect("a list").iter().map(|one| one["commit"].clone()).collect();
+    let asked =
+        bench.sh(&format!("printf '%s\\n' {second} {first} '' {second} | git-discern verify --stdin --json")).exits(1);
+    let commits: Vec<_> =
+        asked.json()["commits"].as_array().expect("a list").iter().map(|one| one["commit"].clone()).collect();
     assert_eq!(commits, [second.as_str(), first.as_str()]);
     let nothing = bench.sh("git-discern verify --stdin </dev/null").exits(0);
     assert_eq!(nothing.stdout, "no commit was asked for\n");
@@ -141,7 +144,9 @@ fn a_proof_of_another_commit_does_not_count() {
 
 #[test]
 fn an_entry_that_is_damaged_or_newer_can_not_be_known() {
-    for change in [r#"sed -i 's/"outcome":"passed"/"outcome":"/' $shard"#, r#"sed -i 's/"version":1/"version":9/' $shard"#] {
+    for change in
+        [r#"sed -i 's/"outcome":"passed"/"outcome":"/' $shard"#, r#"sed -i 's/"version":1/"version":9/' $shard"#]
+    {
         let bench = Bench::proven_by_true();
         let _ = bench.discern(&["done"]).exits(0);
         rewrite_outcome(&bench, change);
@@ -157,7 +162,9 @@ fn a_record_that_can_not_be_read_makes_its_own_commit_unknown_and_no_other() {
     let _ = bench.discern(&["done"]).exits(0);
     let second = bench.save("second");
     let _ = bench.discern(&["done"]).exits(0);
-    let _ = bench.sh(&format!("git update-ref refs/discern/attempt/{second} $(echo '{{' | git hash-object -w --stdin)")).exits(0);
+    let _ = bench
+        .sh(&format!("git update-ref refs/discern/attempt/{second} $(echo '{{' | git hash-object -w --stdin)"))
+        .exits(0);
     let _ = bench.discern(&["verify", &first]).exits(0);
     let unknown = bench.discern(&["verify", &second]).exits(5);
     assert!(unknown.stdout.starts_with("unknown"), "{}", unknown.shown());

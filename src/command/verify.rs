@@ -71,8 +71,7 @@ fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Commi
 }
 
 fn from_stdin() -> anyhow::Result<Vec<String>> {
-    let unreadable =
-        |why: String| Refusal::new(Diagnostic::new("unreadable-input", format!("standard input {why}")));
+    let unreadable = |why: String| Refusal::new(Diagnostic::new("unreadable-input", format!("standard input {why}")));
     let mut text = String::new();
     let read = std::io::stdin().take(INPUT_BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|error| unreadable(format!("can't be read: {error}")))?;

@@ -258,9 +258,10 @@ fn flaky_requirement(kind: RequirementKind, name: &crate::id::Name, subject: Sub
 }
 
 fn first_problem(invalid: &Invalid) -> String {
-    invalid.problems.first().map_or_else(String::new, |problem| {
-        format!("{} (line {})", problem.message, invalid.position(problem).line)
-    })
+    invalid
+        .problems
+        .first()
+        .map_or_else(String::new, |problem| format!("{} (line {})", problem.message, invalid.position(problem).line))
 }
 
 fn failed(names: &[String]) -> String {
