@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_handle_survives_being_written_in_lower_case_and_with_look_alikes() {
-        let handle = OperationHandle::from_random(0x1234_5678_9ab);
+        let handle = OperationHandle::from_random(0x0123_4567_89ab);
         let spoken = handle.as_str().to_lowercase().replace('1', "l").replacen('l', "1", 1);
         assert_eq!(spoken.parse::<OperationHandle>().as_ref(), Ok(&handle));
     }

@@ -54,8 +54,7 @@ pub fn make(
     request: &Request,
     subject: &Subject,
     id: AttemptId,
-    mut lock: WorktreeLock,
-    snapshot: Snapshot,
+    (mut lock, snapshot): (WorktreeLock, Snapshot),
     session: &mut Session<'_>,
     reporter: &mut dyn Audience,
 ) -> Result<Attempted, GateError> {

@@ -159,7 +159,7 @@ pub fn of_receipt(detailed: &Detailed, receipt: &Receipt, source: Source, log: O
         log,
         flaky: receipt.flaky,
         subject: Some(receipt.subject),
-        reused_from: (source == Source::Reused).then(|| ReusedFrom {
+        reused_from: (source == Source::Reused).then_some(ReusedFrom {
             commit: receipt.commit,
             attempt: receipt.attempt,
             at: receipt.finished_at,

@@ -303,7 +303,7 @@ impl Gate<'_, '_> {
                 .ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?,
         };
         let attempt = self.begin();
-        attempt::make(self.request, &self.subject, attempt, lock, snapshot, self.session, self.reporter)
+        attempt::make(self.request, &self.subject, attempt, (lock, snapshot), self.session, self.reporter)
     }
 
     fn tell(&mut self, what: What) {

@@ -117,7 +117,9 @@ impl<'r> Ledger<'r> {
                     Err(GitError::Object { .. }) if path.folder == shard::RECEIPT => Shard::default(),
                     shard => shard?,
                 };
-                changed |= lines.iter().fold(false, |changed, line| shard.add(line.clone()) || changed);
+                for line in lines {
+                    changed |= shard.add(line.clone());
+                }
                 tree.put(path, shard);
             }
             if changed {
@@ -244,10 +246,8 @@ impl<'r> Ledger<'r> {
 
     /// The tree that the ref names now; nothing where there is no ledger yet.
     fn tree(&self) -> Result<Option<LedgerTree<'r>>, LedgerError> {
-        Ok(match self.root().map_err(|error| failed("read the ledger", &error))? {
-            Some(root) => Some(LedgerTree::new(self.repository, Some(root))),
-            None => None,
-        })
+        let root = self.root().map_err(|error| failed("read the ledger", &error))?;
+        Ok(root.map(|root| LedgerTree::new(self.repository, Some(root))))
     }
 
     fn root(&self) -> Result<Option<TreeId>, GitError> {

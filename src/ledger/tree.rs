@@ -26,6 +26,9 @@ pub(super) struct LedgerTree<'r> {
     written: RefCell<Vec<WrittenObject>>,
 }
 
+/// Changed shards below one folder: by the first step, then the second with its content.
+type Steps = BTreeMap<String, Vec<(String, Shard)>>;
+
 enum WrittenObject {
     Blob(ObjectId, Vec<u8>),
     Tree(TreeId, Vec<TreeEntry>),
@@ -101,7 +104,7 @@ impl<'r> LedgerTree<'r> {
     /// this returns.
     pub(super) fn write(&mut self, writer: Option<Token>) -> Result<TreeId, GitError> {
         let changed = std::mem::take(&mut self.changed);
-        let mut folders: BTreeMap<&'static str, BTreeMap<String, Vec<(String, Shard)>>> = BTreeMap::new();
+        let mut folders: BTreeMap<&'static str, Steps> = BTreeMap::new();
         for (path, shard) in changed {
             folders.entry(path.folder).or_default().entry(path.first).or_default().push((path.second, shard));
         }

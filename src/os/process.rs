@@ -159,17 +159,6 @@ pub fn wait_readable<const N: usize>(fds: [BorrowedFd<'_>; N], limit_ms: Option<
     polled.map(|fd| !fd.revents().is_empty())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_end_is_said_in_words() {
-        assert_eq!(ProcessEnd::Code(3).to_string(), "exited with status 3");
-        assert_eq!(ProcessEnd::Signal(9).to_string(), "was killed by SIGKILL (signal 9)");
-    }
-}
-
 /// Waits until any of `fds` is readable (or its other end closed), at most `limit_ms`. A signal ends the wait as well.
 pub fn wait_any(fds: &[BorrowedFd<'_>], limit_ms: u64) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -180,4 +169,15 @@ pub fn wait_any(fds: &[BorrowedFd<'_>], limit_ms: u64) {
     };
     // Whatever ends the wait early, the caller looks at everything anyway.
     let _ = poll(&mut polled, Some(&limit));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_said_in_words() {
+        assert_eq!(ProcessEnd::Code(3).to_string(), "exited with status 3");
+        assert_eq!(ProcessEnd::Signal(9).to_string(), "was killed by SIGKILL (signal 9)");
+    }
 }

@@ -1,0 +1,261 @@
+//! Executions: what is started for a plan, under which limits, and what its end amounts to.
+
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+
+use super::{Machine, Work};
+use crate::config::{self, Command, Config, Environment};
+use crate::engine::evaluate::known_receipt;
+use crate::engine::job::{JobLaunch, RunningJob, StartError};
+use crate::engine::job_end::JobEnd;
+use crate::engine::log::LogFollower;
+use crate::engine::measure;
+use crate::engine::requirements::Detailed;
+use crate::engine::slots::Slot;
+use crate::engine::stage::{ExecutionEnd, ExecutionHow, Stage as _};
+use crate::event::What;
+use crate::evidence::subject::Source;
+use crate::evidence::{Reading, RequirementKey, RequirementKind};
+use crate::id::Name;
+use crate::os::environment::{self, Inheritance, Marks, Variables};
+use crate::os::process;
+use crate::plan::Start;
+
+/// How many lines of a log are read to say what a shell did not find.
+const LINES_FOR_REASON: usize = 5;
+
+/// And how many bytes.
+const BYTES_FOR_REASON: usize = 16 * 1024;
+
+/// A job, or the command of standards, that runs.
+pub(super) struct Active {
+    start: Start,
+    pub(super) job: RunningJob,
+    command: Command,
+    log: PathBuf,
+    limit: Option<(u64, String)>,
+    timed_out: bool,
+    /// Held for as long as it runs.
+    _slot: Option<Slot>,
+}
+
+/// What a supervisor is given, besides what is the same for the whole run.
+pub(super) struct Launch<'l> {
+    pub(super) command: &'l Command,
+    pub(super) environment: &'l Variables,
+    pub(super) log: &'l Path,
+    pub(super) input: Option<&'l std::fs::File>,
+    pub(super) slot: Option<&'l Slot>,
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn environment(&self, name: &Name, declared: &[String], config: &Config) -> Variables {
+        let inheritance = match config.gate.environment {
+            Environment::Inherit => Inheritance::Everything,
+            Environment::Strict => Inheritance::Declared,
+        };
+        let marks = Marks {
+            attempt: self.attempt,
+            candidate: Some(self.commit),
+            job: name,
+            workspace: &self.top,
+            repository: self.session.repository.common_dir(),
+        };
+        environment::job_environment(&self.inherited, inheritance, declared, &marks)
+    }
+
+    pub(super) fn launch(&self, name: &Name, what: &Launch<'_>) -> Result<RunningJob, StartError> {
+        let lock = self.lock.file().as_fd();
+        let hold: Vec<_> = [lock].into_iter().chain(what.slot.map(|slot| slot.file().as_fd())).collect();
+        let launch = JobLaunch {
+            name,
+            command: what.command,
+            directory: &self.top,
+            environment: what.environment,
+            log: what.log,
+            input: what.input.map(|file| file.as_fd()),
+            hold: &hold,
+            supervisor: Path::new(process::OWN_BINARY),
+        };
+        RunningJob::start(&launch, self.session.now().monotonic_ms)
+    }
+
+    /// Starts what `start` asks for; what keeps it from starting is how it ended.
+    pub(super) fn begin(&mut self, start: &Start, slot: Option<Slot>) -> Result<(), ExecutionHow> {
+        let not_started = |why: String| ExecutionHow::NotStarted { code: None, why };
+        let work = self.work.as_ref().ok_or_else(|| not_started("there is no plan".to_owned()))?;
+        let key = &start.serves[0];
+        let detailed = work.details.get(key).ok_or_else(|| not_started(format!("{key} is not planned")))?;
+        let (command, input) = self.what_to_execute(work, detailed).map_err(not_started)?;
+        let limits = limits(&work.config, key);
+        let environment = self.environment(&key.name, &limits.env, &work.config);
+        let log = self.log_path(&key.name, start.tries);
+        let expected_ms = detailed.requirement.expected_ms;
+        let launch = Launch {
+            command: &command,
+            environment: &environment,
+            log: &log,
+            input: input.as_ref(),
+            slot: slot.as_ref(),
+        };
+        let job = self.launch(&key.name, &launch).map_err(|error| not_started(error_text(&error)))?;
+        if key.kind == RequirementKind::Job {
+            self.left_here.begins(&key.name);
+        }
+        self.touches.extend(limits.touches);
+        let shown = log.to_string_lossy().into_owned();
+        self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
+        let limit = limits.timeout;
+        self.active.push(Active { start: start.clone(), job, command, log, limit, timed_out: false, _slot: slot });
+        Ok(())
+    }
+
+    /// The command of a requirement, and the file that it reads, if it measures what a job left.
+    fn what_to_execute(&self, work: &Work, detailed: &Detailed) -> Result<(Command, Option<std::fs::File>), String> {
+        match &detailed.input.definition.source {
+            Source::Run(command) => Ok((command.clone(), None)),
+            Source::From { job, artifact, extract, .. } => {
+                let path = self.left_by(work, job, artifact.as_deref())?;
+                let file = std::fs::File::open(&path).map_err(|error| format!("`{}`: {error}", path.display()))?;
+                let command = extract.clone().unwrap_or_else(|| Command::List(vec!["cat".to_owned()]));
+                Ok((command, Some(file)))
+            }
+        }
+    }
+
+    /// The file that holds what `job` printed, or the artifact that it kept: of this attempt, or of the receipt that counts.
+    fn left_by(&self, work: &Work, job: &Name, artifact: Option<&str>) -> Result<PathBuf, String> {
+        let key = RequirementKey::job(job.clone());
+        let item = work.plan.item(&key).ok_or_else(|| format!("there is no job `{job}`"))?;
+        let earlier = known_receipt(item).and_then(|receipt| receipt.log.as_ref());
+        let logs = earlier.map_or_else(|| self.logs.clone(), |log| self.session.journals.run_folder(&log.handle));
+        match (artifact, earlier) {
+            (Some(artifact), _) => Ok(measure::artifact_file(&logs, job, artifact)),
+            (None, Some(log)) => Ok(logs.join(&log.file)),
+            (None, None) => measure::latest_log(&logs, job).ok_or_else(|| format!("`{job}` left no output")),
+        }
+    }
+
+    fn log_path(&self, name: &Name, tries: u32) -> PathBuf {
+        match &self.journal {
+            Some(journal) => journal.log_path(name, tries),
+            None => self.logs.join(format!("{name}.{tries}.log")),
+        }
+    }
+
+    /// Takes in what ended, before any timer is looked at (C15), and ends what is overdue.
+    pub(super) fn look_at_executions(&mut self) {
+        let now_ms = self.session.now().monotonic_ms;
+        for at in (0..self.active.len()).rev() {
+            if let Some(end) = self.active[at].job.advance() {
+                let active = self.active.remove(at);
+                let end = self.end_of(active, end);
+                self.ended.push_back(end);
+            } else {
+                let active = &mut self.active[at];
+                let limit_ms = active.limit.as_ref().map_or(u64::MAX, |(limit_ms, _)| *limit_ms);
+                let overdue =
+                    !active.timed_out && !active.job.has_exited() && active.job.elapsed_ms(now_ms) >= limit_ms;
+                if overdue {
+                    active.timed_out = true;
+                    active.job.terminate();
+                }
+            }
+        }
+    }
+
+    /// What the end of an execution amounts to.
+    fn end_of(&mut self, active: Active, end: JobEnd) -> ExecutionEnd {
+        let key = active.start.serves[0].clone();
+        if end.left_behind > 0 {
+            self.tell(What::LeftBehind { name: key.name.clone(), processes: end.left_behind });
+        }
+        let how = self.how(&active, &end);
+        let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
+        if let (true, RequirementKind::Job, Some(work)) = (passed, key.kind, &self.work)
+            && let Some(detailed) = work.details.get(&key)
+        {
+            let subject = detailed.requirement.subject;
+            self.left_here.passes(&key.name, subject);
+        }
+        let readings = self.readings(&active.start, &active.log);
+        let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
+        let declared = declared.filter(|_| passed && key.kind == RequirementKind::Job).unwrap_or_default();
+        let kept = measure::keep_artifacts(&self.top, &self.logs, &key.name, &declared);
+        let (artifacts, artifact_lost) = kept.map_or_else(|why| (Vec::new(), Some(why)), |kept| (kept, None));
+        ExecutionEnd {
+            start: active.start,
+            at: self.session.now().wall,
+            how,
+            duration_ms: end.duration_ms,
+            log_bytes: end.log_bytes,
+            output_lost: end.output_lost.or(artifact_lost),
+            log: self.journal.is_some().then(|| file_name(&active.log)),
+            readings,
+            artifacts,
+        }
+    }
+
+    fn readings(&self, start: &Start, log: &Path) -> Vec<(RequirementKey, Result<Reading, String>)> {
+        let Some(work) = &self.work else { return Vec::new() };
+        let standards = start.serves.iter().filter(|key| key.kind == RequirementKind::Standard);
+        let details: Vec<&Detailed> = standards.filter_map(|key| work.details.get(key)).collect();
+        measure::readings(self.session.repository, &details, log)
+    }
+
+    fn how(&self, active: &Active, end: &JobEnd) -> ExecutionHow {
+        if active.timed_out
+            && end.by_order
+            && let Some((limit_ms, set_by)) = &active.limit
+        {
+            let seconds = limit_ms / 1000;
+            return ExecutionHow::TimedOut(format!("it ran longer than {seconds} s ({set_by})"));
+        }
+        if end.by_order {
+            return ExecutionHow::Ended;
+        }
+        let tail = LogFollower::new(&active.log).tail(LINES_FOR_REASON, BYTES_FOR_REASON).unwrap_or_default();
+        let path = self.inherited.get(std::ffi::OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned());
+        end.how(&active.command, &tail.lines, &path.unwrap_or_default())
+    }
+}
+
+/// What the configuration says about running a requirement.
+struct Limits {
+    env: Vec<String>,
+    touches: Vec<String>,
+    timeout: Option<(u64, String)>,
+}
+
+fn limits(config: &Config, key: &RequirementKey) -> Limits {
+    let limited = |timeout: &config::Timeout| {
+        timeout.limit.map(|limit| (u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), timeout.set_by.clone()))
+    };
+    let job = config.job(&key.name).filter(|_| key.kind == RequirementKind::Job);
+    let standard = config.standard(&key.name).filter(|_| key.kind == RequirementKind::Standard);
+    match (job, standard) {
+        (Some(job), _) => Limits {
+            env: job.influences.env.clone(),
+            touches: job.touches.iter().map(|it| it.as_str().to_owned()).collect(),
+            timeout: limited(&job.timeout),
+        },
+        (None, Some(standard)) => {
+            Limits { env: standard.influences.env.clone(), touches: Vec::new(), timeout: limited(&standard.timeout) }
+        }
+        (None, None) => Limits { env: Vec::new(), touches: Vec::new(), timeout: None },
+    }
+}
+
+fn error_text(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        text = format!("{text}: {source}");
+        cause = source.source();
+    }
+    text
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
