@@ -190,7 +190,8 @@ impl<'r> Ledger<'r> {
     /// The ledger can't be read; an unreadable shard is a miss.
     pub fn receipts(&self, subject: Subject) -> Result<FoundReceipts, LedgerError> {
         let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
-        Ok(receipts_of(&mut tree, &ShardPath::receipt(&subject), |receipt| receipt.subject == subject))
+        let shard = tree.lines_with(&ShardPath::receipt(&subject), &subject.to_string());
+        Ok(receipts_of(shard, |receipt| receipt.subject == subject))
     }
 
     /// The newest receipts of a requirement of that name, whatever their subject, at most eight: for `explain`.
@@ -206,7 +207,8 @@ impl<'r> Ledger<'r> {
         };
         for pointer in recent {
             let of = |receipt: &Receipt| receipt.subject == pointer.subject && receipt.attempt == pointer.attempt;
-            let these = receipts_of(&mut tree, &ShardPath::receipt(&pointer.subject), of);
+            let shard = tree.lines_with(&ShardPath::receipt(&pointer.subject), &pointer.subject.to_string());
+            let these = receipts_of(shard, of);
             found.receipts.extend(these.receipts);
             found.warnings.extend(these.warnings);
         }
@@ -237,7 +239,7 @@ impl<'r> Ledger<'r> {
         let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
         let mut found = FoundReceipts::default();
         for path in tree.shards(shard::RECEIPT).map_err(|error| failed("read the ledger", &error))? {
-            let these = receipts_of(&mut tree, &path, |_| true);
+            let these = receipts_of(tree.shard(&path), |_| true);
             found.receipts.extend(these.receipts);
             found.warnings.extend(these.warnings);
         }
@@ -320,8 +322,8 @@ fn point_at_recent(tree: &mut LedgerTree<'_>, receipts: &[Receipt]) -> Result<()
     Ok(())
 }
 
-fn receipts_of(tree: &mut LedgerTree<'_>, path: &ShardPath, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
-    let shard: Shard = match tree.shard(path) {
+fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
+    let shard = match shard {
         Ok(shard) => shard,
         Err(error) => return FoundReceipts { receipts: Vec::new(), warnings: vec![error.to_string()] },
     };

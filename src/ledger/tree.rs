@@ -51,6 +51,13 @@ impl<'r> LedgerTree<'r> {
         }
     }
 
+    /// The lines of the stored shard at `path` that hold `text`, without reading the others: a shard grows with the ledger.
+    pub(super) fn lines_with(&mut self, path: &ShardPath, text: &str) -> Result<Shard, GitError> {
+        let bytes = self.shard_bytes(path)?;
+        let lines: Vec<&[u8]> = bytes.lines_with_terminator().filter(|line| line.contains_str(text)).collect();
+        Ok(Shard::from_bytes(&lines.concat()))
+    }
+
     /// The stored bytes of the shard at `path`, which have the id that the tree names; none where there is no shard.
     pub(super) fn shard_bytes(&mut self, path: &ShardPath) -> Result<Vec<u8>, GitError> {
         let Some(id) = self.blob_at(path)? else { return Ok(Vec::new()) };

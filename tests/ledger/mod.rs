@@ -33,7 +33,7 @@ fn outcome(number: u32, generation: u32, outcome: Outcome) -> OutcomeEntry {
     OutcomeEntry {
         commit: commit(number),
         generation,
-        attempt: attempt(number * 1000 + generation),
+        attempt: attempt(number.wrapping_mul(1000).wrapping_add(generation)),
         purpose: Purpose::Done,
         outcome,
         by: EndedBy::Owner { reason: None },
