@@ -9,7 +9,7 @@ use super::gate::{GateError, Request, Subject, unreadable};
 use super::machine::{Machine, Parts, Work, log_file};
 use super::planning;
 use super::requirements::{self, Detailed, Unplanned};
-use super::run::{Run, Stopped, Worked};
+use super::run::{Run, Stopped, Unreserved, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
 use super::worktree_lock::{Holder, WorktreeLock};
@@ -29,7 +29,7 @@ use crate::id::AttemptId;
 use crate::journal::{Header, Journal};
 use crate::os::boot;
 use crate::os::random::Random as _;
-use crate::os::signal::{Signal, Signals};
+use crate::os::signal::Signals;
 use crate::plan::{AfterFailure, Decision, Plan, Schedule};
 use crate::store::StoreError;
 use crate::time::Timestamp;
@@ -42,9 +42,15 @@ pub enum Attempted {
     Beaten,
 }
 
-/// The signals that a run catches.
-const SIGNALS: [Signal; 6] =
-    [Signal::Interrupt, Signal::Terminate, Signal::Hangup, Signal::Suspend, Signal::Resize, Signal::Child];
+/// What a run holds before it reserves.
+pub struct Held<'h> {
+    /// The worktree.
+    pub lock: WorktreeLock,
+    /// What the worktree was.
+    pub snapshot: Snapshot,
+    /// The signals that are caught, unless none can be.
+    pub signals: Option<&'h mut Signals>,
+}
 
 /// Makes the attempt `id` at `subject`, from its journal to its report.
 ///
@@ -54,14 +60,13 @@ pub fn make(
     request: &Request,
     subject: &Subject,
     id: AttemptId,
-    (mut lock, snapshot): (WorktreeLock, Snapshot),
+    held: Held<'_>,
     session: &mut Session<'_>,
     reporter: &mut dyn Audience,
 ) -> Result<Attempted, GateError> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
     let top = session.repository.worktree()?.to_owned();
-    let signals = Signals::install(&SIGNALS).map_err(|error| store("catch signals", error.to_string()))?;
-    session.prepare_to_write();
+    let Held { mut lock, snapshot, signals } = held;
     let started_at = session.now().wall;
     let (journal, journal_problem) = match open_journal(request, subject, id, started_at, session) {
         Ok(journal) => (Some(journal), None),
@@ -86,10 +91,13 @@ pub fn make(
     let mut run = Run::new(&mut machine, Owner::new(fence, attempt));
     let generation = match run.reserve() {
         Ok(generation) => generation,
-        Err(NotReserved::Held(..)) => return Ok(Attempted::Beaten),
-        Err(NotReserved::Unreadable(why)) => return Err(unreadable(commit, &why).into()),
-        Err(NotReserved::LedgerUnwritable(problem)) => return Err(store("write the ledger", problem).into()),
-        Err(NotReserved::Store(problem)) => return Err(store("reserve the claim", problem).into()),
+        Err(Unreserved::Lost(loss)) => return Ok(Attempted::Over(Box::new(lost(request, &loss)))),
+        Err(Unreserved::Not(NotReserved::Held(..))) => return Ok(Attempted::Beaten),
+        Err(Unreserved::Not(NotReserved::Unreadable(why))) => return Err(unreadable(commit, &why).into()),
+        Err(Unreserved::Not(NotReserved::LedgerUnwritable(problem))) => {
+            return Err(store("write the ledger", problem).into());
+        }
+        Err(Unreserved::Not(NotReserved::Store(problem))) => return Err(store("reserve the claim", problem).into()),
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
     let story = Story { request, subject, id, started_at };
@@ -373,7 +381,7 @@ fn cores() -> usize {
 }
 
 /// The answer of a run that ended itself before its end.
-fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>) -> RunDocument {
+pub fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>) -> RunDocument {
     let mut document = RunDocument::new(request.command(), stopped.exit());
     let reason = stopped.reason().word().to_owned();
     document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });

@@ -7,7 +7,9 @@
 use super::attempt::{self, Attempted};
 use super::known;
 use super::recovery::{self, Finding, Mode};
+use super::run::Stopped;
 use super::session::Session;
+use super::stage::EndingSignal;
 use super::trunk::{self, Comparison, NotCompared};
 use super::worktree_lock::{Taken, WorktreeLock};
 use crate::claim::record::Purpose;
@@ -20,6 +22,7 @@ use crate::id::{AttemptId, Name};
 use crate::ledger::LedgerError;
 use crate::os::process;
 use crate::os::random::Random as _;
+use crate::os::signal::{self, Signal, Signals};
 use crate::plan::Rerun;
 use crate::store::StoreError;
 use crate::time::Timestamp;
@@ -117,7 +120,7 @@ pub fn run(
     if !subject.comparison.looser.is_empty() {
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
-    let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None };
+    let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None, signals: None };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
 }
@@ -131,6 +134,8 @@ struct Gate<'g, 'r> {
     began: Option<AttemptId>,
     /// Since when it waits for another run, on the monotonic clock.
     waited_since_ms: Option<u64>,
+    /// Caught from the beginning of the story on: a signal ends a run that waits as it ends one that works.
+    signals: Option<Signals>,
 }
 
 /// What keeps a run from reserving.
@@ -181,7 +186,9 @@ impl Gate<'_, '_> {
             if waited_ms == 0 {
                 self.tell(What::Waiting { pending: *pending });
             }
-            process::wait_any(&[], LOOK_AGAIN_MS);
+            if let Some(signal) = self.wait_a_moment() {
+                return Ok(attempt::cancelled(self.request, &Stopped::Signal(signal), None));
+            }
             if let Some(answer) = self.answer_of_another()? {
                 return Ok(answer);
             }
@@ -261,11 +268,36 @@ impl Gate<'_, '_> {
         Ok(())
     }
 
-    /// From here on there is a story to tell.
+    /// Waits until it is time to look again; the signal that came instead, if one did.
+    fn wait_a_moment(&mut self) -> Option<EndingSignal> {
+        let Some(signals) = &mut self.signals else {
+            process::wait_any(&[], LOOK_AGAIN_MS);
+            return None;
+        };
+        process::wait_any(&[signals.fd()], LOOK_AGAIN_MS);
+        for signal in signals.drain() {
+            match signal {
+                Signal::Suspend => {
+                    self.reporter.pause();
+                    let _ = signal::stop_self();
+                }
+                other => {
+                    if let Some(ending) = EndingSignal::of(other) {
+                        return Some(ending);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// From here on there is a story to tell, and something to settle.
     fn begin(&mut self) -> AttemptId {
         if let Some(attempt) = self.began {
             return attempt;
         }
+        self.signals = Signals::install(&Signal::OWNER).ok();
+        self.session.prepare_to_write();
         let now = self.session.now().wall;
         let attempt = self.session.random().attempt(now);
         self.began = Some(attempt);
@@ -303,7 +335,9 @@ impl Gate<'_, '_> {
                 .ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?,
         };
         let attempt = self.begin();
-        attempt::make(self.request, &self.subject, attempt, (lock, snapshot), self.session, self.reporter)
+        let signals = self.signals.as_mut();
+        let held = attempt::Held { lock, snapshot, signals };
+        attempt::make(self.request, &self.subject, attempt, held, self.session, self.reporter)
     }
 
     fn tell(&mut self, what: What) {

@@ -6,7 +6,7 @@
 
 use super::stage::{Ending, EndingSignal, ExecutionEnd, Happening, Stage, TreeState};
 use crate::claim::lease::{self, LEASE_MS};
-use crate::claim::owner::{Input, NotReserved, Over, Owner, Said};
+use crate::claim::owner::{Input, Loss, NotReserved, Over, Owner, Said};
 use crate::claim::record::{Bound, Outcome, OwnReason};
 use crate::claim::transition::{Refusal, Settlement};
 use crate::event::What;
@@ -32,6 +32,15 @@ pub struct Run<'s, S: Stage> {
     bound: Option<Result<(), Refusal>>,
     /// The trouble told last, so that one that lasts is told once.
     trouble: Option<String>,
+}
+
+/// Why there is no claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreserved {
+    /// It could not be reserved.
+    Not(NotReserved),
+    /// It was, without an answer, and another run retired it at once.
+    Lost(Loss),
 }
 
 /// Why a run ends before its end.
@@ -134,17 +143,18 @@ impl<'s, S: Stage> Run<'s, S> {
     ///
     /// # Errors
     /// Another holds it, or it can't be reserved (C27, exit 5). Nothing was left behind.
-    pub fn reserve(&mut self) -> Result<u32, NotReserved> {
+    pub fn reserve(&mut self) -> Result<u32, Unreserved> {
         self.drive(Input::Reserve);
         loop {
             if let Some(generation) = self.reserved {
                 return Ok(generation);
             }
             match self.over.take() {
-                Some(Over::NotReserved(why)) => return Err(why),
-                Some(over) => {
-                    self.over = Some(over);
-                    return Err(NotReserved::Store("the claim was lost while it was reserved".to_owned()));
+                Some(Over::NotReserved(why)) => return Err(Unreserved::Not(why)),
+                Some(Over::Lost(loss)) => return Err(Unreserved::Lost(loss)),
+                Some(_) => {
+                    let problem = "the attempt ended while it was reserved".to_owned();
+                    return Err(Unreserved::Not(NotReserved::Store(problem)));
                 }
                 None => drop(self.attend(None)),
             }

@@ -6,6 +6,7 @@
 use crate::claim::owner::{Input, Owner, Said};
 use crate::event::What;
 use crate::evidence::{Artifact, Reading, RequirementKey};
+use crate::os::signal::Signal;
 use crate::plan::Start;
 use crate::time::{self, Timestamp};
 
@@ -69,6 +70,18 @@ pub enum EndingSignal {
     Terminate,
     /// SIGHUP.
     Hangup,
+}
+
+impl EndingSignal {
+    /// What `signal` is among those that end a run.
+    pub fn of(signal: Signal) -> Option<Self> {
+        match signal {
+            Signal::Interrupt => Some(Self::Interrupt),
+            Signal::Terminate => Some(Self::Terminate),
+            Signal::Hangup => Some(Self::Hangup),
+            _ => None,
+        }
+    }
 }
 
 /// How an execution ended.

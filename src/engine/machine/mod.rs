@@ -65,7 +65,7 @@ pub struct Machine<'m, 'r> {
     pub session: &'m mut Session<'r>,
     reporter: &'m mut dyn Audience,
     journal: Option<Journal>,
-    signals: Signals,
+    signals: Option<&'m mut Signals>,
     lock: WorktreeLock,
     snapshot: Snapshot,
     left_here: LeftHere,
@@ -98,8 +98,8 @@ pub struct Parts<'m, 'r> {
     pub reporter: &'m mut dyn Audience,
     /// The run's journal, if it could be made.
     pub journal: Option<Journal>,
-    /// The signals that are caught.
-    pub signals: Signals,
+    /// The signals that are caught, unless none can be.
+    pub signals: Option<&'m mut Signals>,
     /// The worktree.
     pub lock: WorktreeLock,
     /// What the worktree was.
@@ -183,14 +183,12 @@ impl<'m, 'r> Machine<'m, 'r> {
 
     fn look_at_signals(&mut self) -> Vec<Happening> {
         let mut happenings = Vec::new();
-        for signal in self.signals.drain() {
-            match signal {
-                Signal::Interrupt => happenings.push(Happening::Signal(EndingSignal::Interrupt)),
-                Signal::Terminate => happenings.push(Happening::Signal(EndingSignal::Terminate)),
-                Signal::Hangup => happenings.push(Happening::Signal(EndingSignal::Hangup)),
-                Signal::Suspend => self.stand_still(),
-                _ => {}
+        let caught = self.signals.as_mut().map(|signals| signals.drain()).unwrap_or_default();
+        for signal in caught {
+            if signal == Signal::Suspend {
+                self.stand_still();
             }
+            happenings.extend(EndingSignal::of(signal).map(Happening::Signal));
         }
         if !self.stop_seen && self.journal.as_ref().is_some_and(Journal::stop_requested) {
             self.stop_seen = true;
@@ -220,7 +218,8 @@ impl<'m, 'r> Machine<'m, 'r> {
     fn poll(&self, limit_ms: u64) {
         let active = self.active.iter().map(|active| active.job.fd());
         let toolchain = self.toolchain.iter().map(|asked| asked.job.fd());
-        let descriptors: Vec<_> = [self.signals.fd()].into_iter().chain(active).chain(toolchain).collect();
+        let signals = self.signals.as_ref().map(|signals| signals.fd());
+        let descriptors: Vec<_> = signals.into_iter().chain(active).chain(toolchain).collect();
         process::wait_any(&descriptors, limit_ms);
     }
 }
