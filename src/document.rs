@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Proof, RequirementKind};
+use crate::evidence::{Proof, Reading, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject, TreeId};
 pub use commits::{CommitReport, CommitStanding, CommitsDocument, FlakyRequirement, HowOften};
@@ -160,6 +160,12 @@ pub struct RequirementReport {
     /// Trunk's limit at the merge base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trunk_limit: Option<String>,
+    /// How far the value is on the good side of the stricter of both limits; below 0 where it fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
+    /// What the value came from: the metric as printed, and what it was divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
 }
 
 /// Where a reused verdict was obtained.
@@ -204,6 +210,9 @@ pub struct Cancelled {
     /// `lease-lapsed`, `executor-gone`, `signal`, `stopped`, `tree-changed`, `worktree-gone`, `store`, `internal`.
     pub reason: String,
 }
+
+/// The code of a diagnostic that names a standard looser than trunk's.
+pub const LOOSER: &str = "looser-than-trunk";
 
 /// One thing that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ mod ledger;
 mod repository;
 mod runner;
 mod schema;
+mod standards;
 mod store;
 #[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;

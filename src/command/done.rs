@@ -8,6 +8,7 @@ use super::completions::Offered;
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, GateError, Request};
+use crate::engine::requirements::Chosen;
 use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::id::Name;
@@ -37,7 +38,7 @@ pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
     }
     let request = Request {
         purpose: Purpose::Done,
-        names: Vec::new(),
+        chosen: Chosen::All,
         rerun: rerun(args.rerun.as_deref())?,
         wait: args.wait,
         keep_going: args.keep_going,

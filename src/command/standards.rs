@@ -7,7 +7,9 @@ use super::completions::Offered;
 use super::{Global, done};
 use crate::claim::record::Purpose;
 use crate::engine::gate::Request;
+use crate::engine::requirements::Chosen;
 use crate::exit::Exit;
+use crate::id::Name;
 use crate::plan::Rerun;
 
 /// The arguments of `git discern standards`.
@@ -35,10 +37,10 @@ pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
     if args.pin {
         return Err(super::not_built("standards --pin"));
     }
-    let names = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
+    let names: Vec<Name> = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
     let request = Request {
         purpose: Purpose::Standards,
-        names,
+        chosen: if names.is_empty() { Chosen::All } else { Chosen::Named(names) },
         rerun: if args.rerun { Rerun::All } else { Rerun::None },
         wait: args.wait,
         keep_going: args.keep_going,

@@ -101,9 +101,10 @@ pub enum Untracked {
 }
 
 /// Whose jobs count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JobsOf {
     /// The candidate's own.
+    #[default]
     Own,
     /// The candidate must have trunk's as they are there.
     Trunk,

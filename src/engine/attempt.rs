@@ -12,6 +12,7 @@ use super::requirements::{self, Detailed, Unplanned};
 use super::run::{Run, Stopped, Unreserved, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
+use super::trunk::Comparison;
 use super::worktree_lock::{Holder, WorktreeLock};
 use crate::claim::lease::Fence;
 use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
@@ -211,7 +212,9 @@ impl Story<'_> {
         let plan = work.plan.clone();
         let details = work.details.clone();
         let parallel = work.config.gate.parallel.map_or_else(cores, |it| it.get() as usize);
-        for text in self.subject.comparison.departures.iter().chain(&self.subject.comparison.notes) {
+        let Comparison { departures, loosened, notes, moved_on, .. } = &self.subject.comparison;
+        let moved_on = moved_on.iter().filter(|_| self.request.purpose == Purpose::Standards);
+        for text in departures.iter().chain(loosened).chain(notes).chain(moved_on) {
             run.stage().tell(What::Note { text: text.clone() });
         }
         run.stage().tell(What::Planned { requirements: planning::as_event(&plan) });
@@ -300,6 +303,7 @@ impl Story<'_> {
             configuration: self.subject.config.digest,
             trunk: work.comparison.compared.clone(),
             departures: work.comparison.departures.clone(),
+            loosened: work.comparison.loosened.clone(),
             attempt: self.id,
             started_at: self.started_at,
             finished_at: machine.session.now().wall,

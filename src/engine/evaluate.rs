@@ -11,6 +11,7 @@ use crate::evidence::subject::Salt;
 use crate::evidence::{Failure, LogRef, Place, Receipt, RequirementKey, RequirementKind, Verdict};
 use crate::id::{AttemptId, CommitId, OperationHandle};
 use crate::plan::{Decision, Ended, PlanItem};
+use crate::standard::Limit;
 
 /// Makes receipts for one attempt.
 pub struct Evaluator<'e> {
@@ -139,22 +140,13 @@ fn within_limit(detailed: &Detailed, receipt: &Receipt) -> bool {
 /// The report of a requirement whose verdict is `receipt`'s.
 pub fn of_receipt(detailed: &Detailed, receipt: &Receipt, source: Source, log: Option<String>) -> RequirementReport {
     let requirement = &detailed.requirement;
-    let beyond = !within_limit(detailed, receipt);
-    let limit = requirement.limit.as_ref();
-    let value = receipt.reading.as_ref().map(|reading| reading.value.clone());
-    let reason = match (&value, limit) {
-        (Some(value), Some(limit)) if beyond => {
-            Some(format!("{value} is {} {}", limit.direction.miss(), limit.effective()))
-        }
-        _ => receipt.reason.clone(),
-    };
-    RequirementReport {
+    let mut report = RequirementReport {
         kind: receipt.kind,
         name: requirement.key.name.clone(),
-        verdict: if receipt.verdict == Verdict::Passed && !beyond { Standing::Passed } else { Standing::Failed },
+        verdict: if receipt.verdict == Verdict::Passed { Standing::Passed } else { Standing::Failed },
         source: Some(source),
         duration_ms: Some(receipt.duration_ms),
-        reason,
+        reason: receipt.reason.clone(),
         command: requirement.command.clone(),
         log,
         flaky: receipt.flaky,
@@ -167,9 +159,33 @@ pub fn of_receipt(detailed: &Detailed, receipt: &Receipt, source: Source, log: O
         exit_code: receipt.exit_code,
         signal: receipt.signal.clone(),
         tries: receipt.tries,
-        value,
-        limit: limit.map(|limit| limit.own.to_string()),
-        trunk_limit: limit.and_then(|limit| limit.trunk.as_ref()).map(ToString::to_string),
+        value: None,
+        limit: None,
+        trunk_limit: None,
+        distance: None,
+        reading: receipt.reading.clone(),
+    };
+    if let Some(limit) = &requirement.limit {
+        hold_against(&mut report, limit);
+    }
+    report
+}
+
+/// Judges the reading in a standard's report, if there is one, against `limit`: verdict, value, limits, distance, and the
+/// reason where it fails.
+pub fn hold_against(report: &mut RequirementReport, limit: &Limit) {
+    report.limit = Some(limit.own.to_string());
+    report.trunk_limit = limit.trunk.as_ref().map(ToString::to_string);
+    let Some(reading) = &report.reading else { return };
+    report.value = Some(reading.value.clone());
+    // What can't be judged passes nothing; planning lets no such reading count.
+    let judgement = limit.judge(reading).ok();
+    report.distance = judgement.as_ref().map(|judgement| judgement.distance.to_string());
+    if judgement.is_some_and(|judgement| judgement.passes) {
+        report.verdict = Standing::Passed;
+    } else {
+        report.verdict = Standing::Failed;
+        report.reason = Some(format!("{} is {} {}", reading.value, limit.direction.miss(), limit.effective()));
     }
 }
 
@@ -193,6 +209,8 @@ pub fn unrun(key: &RequirementKey, command: String, reason: Option<String>) -> R
         value: None,
         limit: None,
         trunk_limit: None,
+        distance: None,
+        reading: None,
     }
 }
 

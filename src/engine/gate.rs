@@ -7,6 +7,7 @@
 use super::attempt::{self, Attempted};
 use super::known;
 use super::recovery::{self, Finding, Mode};
+use super::requirements::Chosen;
 use super::run::Stopped;
 use super::session::Session;
 use super::stage::EndingSignal;
@@ -14,16 +15,17 @@ use super::trunk::{self, Comparison, NotCompared};
 use super::worktree_lock::{Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Colour, Config, Untracked};
-use crate::document::{Candidate, Diagnostic, Pending, Refusal, RunDocument};
+use crate::document::{Candidate, Diagnostic, LOOSER, Pending, Refusal, RunDocument};
 use crate::event::{Audience, Event, What};
 use crate::exit::Exit;
 use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
-use crate::id::{AttemptId, Name};
+use crate::id::AttemptId;
 use crate::ledger::LedgerError;
 use crate::os::process;
 use crate::os::random::Random as _;
 use crate::os::signal::{self, Signal, Signals};
 use crate::plan::Rerun;
+use crate::standard::Looser;
 use crate::store::StoreError;
 use crate::time::Timestamp;
 
@@ -38,8 +40,8 @@ const LOOK_AGAIN_MS: u64 = 100;
 pub struct Request {
     /// To prove, or to measure.
     pub purpose: Purpose,
-    /// The standards to measure; all, when none are named.
-    pub names: Vec<Name>,
+    /// The standards that `standards` measures.
+    pub chosen: Chosen,
     /// What runs again whatever is known.
     pub rerun: Rerun,
     /// Whether to wait for a claim that is held: for ever, or for so many seconds.
@@ -111,15 +113,16 @@ pub fn run(
     refuse_inside_own_job(session.repository)?;
     let mut subject = take_candidate(session.repository)?;
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
-    if answers && let Some(document) = known::answer(session, subject.head.commit, &subject.config)? {
+    if answers && let Some(document) = standing_answer(session, &subject)? {
         check_clean(session.repository, &subject, Depth::Now)?;
         return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
     }
     let snapshot = check_clean(session.repository, &subject, Depth::WithSnapshot)?;
-    subject.comparison = trunk::compare(session.repository, subject.head.commit, &subject.config)?;
+    subject.comparison = trunk::compare(session.repository, &subject.head, &subject.config)?;
     if !subject.comparison.looser.is_empty() {
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
+    check_chosen(request, &subject.config)?;
     let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None, signals: None };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
@@ -315,7 +318,7 @@ impl Gate<'_, '_> {
         {
             return Ok(None);
         }
-        Ok(known::answer(self.session, self.subject.head.commit, &self.subject.config)?)
+        standing_answer(self.session, &self.subject)
     }
 
     /// The candidate must still be `HEAD` after a wait.
@@ -344,6 +347,13 @@ impl Gate<'_, '_> {
         let at: Timestamp = self.session.now().wall;
         self.reporter.event(&Event { at, what });
     }
+}
+
+/// What the candidate's newest outcome answers by itself.
+fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Option<RunDocument>, GateError> {
+    let repository = session.repository;
+    let trunk = || trunk::compare(repository, &subject.head, &subject.config);
+    known::answer(session, subject.head.commit, &subject.config, &trunk)
 }
 
 /// A `done` that a job of the same repository starts would wait for itself.
@@ -408,9 +418,26 @@ fn check_clean(repository: &git::Repository, subject: &Subject, depth: Depth) ->
 /// The answer where a standard is looser than trunk's: the gate failed, and nothing was run.
 fn looser(request: &Request, comparison: &Comparison) -> RunDocument {
     let mut document = RunDocument::new(request.command(), Exit::Failed);
-    let diagnostic = |sentence: &String| Diagnostic::new("looser-than-trunk", sentence.clone());
+    let diagnostic = |looser: &Looser| Diagnostic::new(LOOSER, looser.to_string());
     document.diagnostics = comparison.looser.iter().map(diagnostic).collect();
     document
+}
+
+/// `standards` names standards that exist, and there is one to measure.
+fn check_chosen(request: &Request, config: &Config) -> Result<(), Refusal> {
+    if request.purpose != Purpose::Standards {
+        return Ok(());
+    }
+    if config.standards.is_empty() {
+        let message = format!("`{}` of this commit has no `[standards.NAME]`", config::FILE);
+        return Err(Refusal::new(Diagnostic::new("no-standards", message).at(config::FILE)));
+    }
+    let Some(unknown) = request.chosen.names().iter().find(|name| config.standard(name).is_none()) else {
+        return Ok(());
+    };
+    let known: Vec<String> = config.standards.iter().map(|it| format!("`{}`", it.name)).collect();
+    let message = format!("there is no standard `{unknown}`; this commit has {}", known.join(", "));
+    Err(Refusal::new(Diagnostic::new("unknown-name", message)))
 }
 
 /// The refusal of a candidate whose own record can't be read (C27).

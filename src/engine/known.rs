@@ -1,17 +1,21 @@
 //! What is known of a commit before anything runs: its newest `done` outcome, and who has its claim.
 
 use super::claims::Claims as _;
+use super::evaluate;
+use super::gate::GateError;
 use super::machine::log_file;
 use super::session::Session;
+use super::trunk::{Comparison, NotCompared};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
 use crate::claim::record::{Outcome, Purpose};
 use crate::config::{Config, Measure};
 use crate::document::{AttemptSummary, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing};
-use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, newest};
+use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, newest};
 use crate::exit::Exit;
 use crate::id::CommitId;
 use crate::ledger::{FailedRequirement, LedgerError, OutcomeEntry};
+use crate::standard::Limit;
 
 /// The newest passed or failed `done` outcome of a commit, in its record or in the ledger: the one that decides everywhere.
 ///
@@ -36,16 +40,24 @@ pub fn demanded(config: &Config) -> Vec<RequirementKey> {
 /// The answer that a commit's newest outcome gives by itself: its Proof, or its failure where every failed verdict may be
 /// given again; nothing where a run is needed.
 ///
+/// `trunk` compares with trunk, and is asked only where a limit has a say: what was loosened on trunk's own branch holds
+/// nowhere else until it is there. A failure needs no trunk to stand: the limit that counts is the commit's own, because
+/// what is looser than trunk is never measured.
+///
 /// # Errors
-/// The ledger can't be read.
+/// The ledger can't be read; trunk is needed and is not to be had.
 pub fn answer(
     session: &mut Session<'_>,
     commit: CommitId,
     config: &Config,
-) -> Result<Option<RunDocument>, LedgerError> {
+    trunk: &dyn Fn() -> Result<Comparison, NotCompared>,
+) -> Result<Option<RunDocument>, GateError> {
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
     let document = match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) if proof.answers(config.digest, &demanded(config)).is_ok() => {
+            if !proof.loosened.is_empty() && !trunk()?.looser.is_empty() {
+                return Ok(None);
+            }
             let mut document = RunDocument::new("done", Exit::Success);
             document.requirements = proof.requirements.iter().map(|it| proven(config, proof, it)).collect();
             document.proof = Some(proof.clone());
@@ -54,12 +66,25 @@ pub fn answer(
         (Outcome::Failed, _) if outcome.failed.iter().all(|failed| failed.may_be_replayed) => {
             let mut document = RunDocument::new("done", Exit::Failed);
             document.requirements = failed(session, &outcome.failed)?;
+            if document.requirements.iter().any(|report| report.reading.is_some()) {
+                hold_against_limits(&mut document.requirements, config, &trunk().unwrap_or_default());
+            }
             document.hints.push("git discern done --rerun".to_owned());
             document
         }
         _ => return Ok(None),
     };
     Ok(Some(RunDocument { attempt: Some(summary(&outcome)), ..document }))
+}
+
+/// Says how each reading stands against the limits.
+fn hold_against_limits(reports: &mut [RequirementReport], config: &Config, comparison: &Comparison) {
+    for report in reports.iter_mut().filter(|report| report.kind == RequirementKind::Standard) {
+        if let Some(standard) = config.standard(&report.name) {
+            let limit = Limit::of(standard, comparison.limits.get(&report.name));
+            evaluate::hold_against(report, &limit);
+        }
+    }
 }
 
 /// The attempt that an outcome ended.
@@ -98,6 +123,8 @@ fn proven(config: &Config, proof: &Proof, requirement: &ProofRequirement) -> Req
         value: requirement.reading.as_ref().map(|reading| reading.value.clone()),
         limit: requirement.limit.clone(),
         trunk_limit: requirement.trunk_limit.clone(),
+        distance: requirement.distance.clone(),
+        reading: requirement.reading.clone(),
     }
 }
 
@@ -115,7 +142,7 @@ fn failed(session: &Session<'_>, failed: &[FailedRequirement]) -> Result<Vec<Req
 
 fn of_failed(session: &Session<'_>, failed: &FailedRequirement, receipt: Option<&Receipt>) -> RequirementReport {
     let key = RequirementKey { kind: failed.kind, name: failed.name.clone() };
-    let mut report = super::evaluate::unrun(&key, String::new(), None);
+    let mut report = evaluate::unrun(&key, String::new(), None);
     report.verdict = Standing::Failed;
     report.source = Some(Source::Reused);
     report.subject = Some(failed.subject);
@@ -128,10 +155,7 @@ fn of_failed(session: &Session<'_>, failed: &FailedRequirement, receipt: Option<
     report.exit_code = receipt.exit_code;
     report.signal.clone_from(&receipt.signal);
     report.tries = receipt.tries;
-    report.value = receipt.reading.as_ref().map(|reading| reading.value.clone());
-    if receipt.verdict == Verdict::Passed {
-        report.reason = Some("beyond its limit".to_owned());
-    }
+    report.reading.clone_from(&receipt.reading);
     let (commit, attempt, at) = (receipt.commit, receipt.attempt, receipt.finished_at);
     report.reused_from = Some(ReusedFrom { commit, attempt, at });
     report

@@ -92,7 +92,7 @@ fn lines(content: &[u8]) -> u64 {
 /// Where a job's kept artifact lies in the folder of its run.
 pub fn artifact_file(logs: &Path, job: &Name, artifact: &str) -> PathBuf {
     // One name below one folder for each job, whatever the path holds.
-    let flat: String = artifact.chars().map(|sign| if sign == '/' { '%' } else { sign }).collect();
+    let flat = artifact.replace('%', "%25").replace('/', "%2F");
     logs.join(format!("{job}.artifacts")).join(flat)
 }
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempt::by_key;
-use super::gate::{Request, Subject};
+use super::gate::{self, Request};
 use super::machine::{Machine, Work, log_file};
+use super::measure;
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
@@ -12,11 +13,11 @@ use crate::claim::record::{Purpose, RECORD_BYTES_MAX};
 use crate::config::{Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
 use crate::event::{self, PlannedRequirement};
-use crate::evidence::subject::Salt;
-use crate::evidence::{Place, Receipt, RequirementKey, Verdict, explain, newest, room_bytes};
+use crate::evidence::subject::{Salt, Source};
+use crate::evidence::{Place, Receipt, RequirementKey, RequirementKind, Verdict, explain, newest, room_bytes};
 use crate::git::{Pathspecs, Trees};
-use crate::id::{Name, TreeId};
-use crate::plan::{self, Decision, Known, Plan, Rerun};
+use crate::id::{Name, Subject, TreeId};
+use crate::plan::{self, Decision, Known, Plan, Requirement, Rerun};
 
 /// How many changed paths are looked for to say why a requirement runs.
 const CHANGED_PATHS_MAX: usize = 3;
@@ -25,10 +26,10 @@ const CHANGED_PATHS_MAX: usize = 3;
 ///
 /// # Errors
 /// Something has to be mended first; the repository can't be read.
-pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, '_>>) -> Result<Work, Unplanned> {
+pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machine<'_, '_>>) -> Result<Work, Unplanned> {
     let scope = match request.purpose {
         Purpose::Done => Scope::Gate,
-        Purpose::Standards => Scope::Standards(&request.names),
+        Purpose::Standards => Scope::Standards(&request.chosen),
     };
     let commands = requirements::toolchain_commands(&subject.config, scope);
     run.stage().ask_toolchain(&commands, &subject.config);
@@ -38,7 +39,7 @@ pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, 
     let machine = run.stage();
     let repository = machine.session.repository;
     let comparison = subject.comparison.clone();
-    if subject.config.gate.jobs == JobsOf::Trunk && !comparison.departures.is_empty() {
+    if comparison.jobs == JobsOf::Trunk && !comparison.departures.is_empty() {
         return Err(departs(&comparison.departures).into());
     }
     let surroundings = Surroundings {
@@ -48,9 +49,10 @@ pub fn make(request: &Request, subject: &Subject, run: &mut Run<'_, Machine<'_, 
     };
     let trees = repository.trees()?;
     let mut details = requirements::requirements(&subject.config, scope, subject.head.tree, &trees, &surroundings)?;
-    check_names(&request.rerun, &request.names, &details)?;
+    check_names(&request.rerun, &details)?;
     check_room(&details, &subject.config)?;
     let known = look_up(&mut details, machine, &trees, request);
+    drop_unasked(&mut details, &known, request, &subject.config);
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
     Ok(Work { config: subject.config.clone(), details: by_key(details), order, plan, comparison })
@@ -61,17 +63,13 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
     let session: &Session<'_> = machine.session;
     let mut receipts: BTreeMap<_, Vec<Receipt>> = BTreeMap::new();
     let mut differences = BTreeMap::new();
-    let mut outputs_kept = BTreeSet::new();
-    for detailed in details {
+    for detailed in details.iter_mut() {
         let key = detailed.requirement.key.clone();
         let subject = detailed.requirement.subject;
         let found = session.ledger.receipts(subject).map(|found| found.receipts).unwrap_or_default();
         let of_its_kind = || found.iter().filter(|receipt| receipt.kind == key.kind);
         if let Some(receipt) = newest(of_its_kind()) {
             detailed.requirement.expected_ms = Some(receipt.duration_ms);
-            if receipt.log.as_ref().is_some_and(|log| log_file(session, log).is_some()) {
-                outputs_kept.insert(key.name.clone());
-            }
         } else if let Some(nearest) = nearest(session, &key) {
             detailed.requirement.expected_ms = Some(nearest.duration_ms);
             differences.extend(difference(detailed, &nearest, trees).map(|difference| (key, difference)));
@@ -79,13 +77,63 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
         receipts.insert(subject, found);
     }
     Known {
+        outputs_kept: outputs_kept(session, details, &receipts, &request.rerun),
         receipts,
         differences,
         left_here: machine.left_here().passed.clone(),
-        outputs_kept,
         place: Place::InPlace,
         rerun: request.rerun.clone(),
     }
+}
+
+/// Nothing is run for a standard that nobody asked for: it counts where its reading is known.
+fn drop_unasked(details: &mut [Detailed], known: &Known, request: &Request, config: &Config) {
+    if request.purpose != Purpose::Standards {
+        return;
+    }
+    let standards = details.iter_mut().map(|it| &mut it.requirement).filter(|it| it.limit.is_some());
+    for standard in standards {
+        let asked = config.standard(&standard.key.name).is_some_and(|it| request.chosen.asks_for(it));
+        let receipts = known.receipts.get(&standard.subject).into_iter().flatten();
+        let reading = newest(receipts.filter(|it| it.kind == RequirementKind::Standard));
+        standard.demanded = asked || reading.is_some_and(|receipt| receipt.reading.is_some());
+    }
+}
+
+/// The jobs of which everything that standards without a reading would read is still there.
+fn outputs_kept(
+    session: &Session<'_>,
+    details: &[Detailed],
+    receipts: &BTreeMap<Subject, Vec<Receipt>>,
+    rerun: &Rerun,
+) -> BTreeSet<Name> {
+    let count = |of: &Requirement| {
+        let found = receipts.get(&of.subject).into_iter().flatten();
+        newest(found.filter(|receipt| receipt.kind == of.key.kind))
+    };
+    let kept = |job: &&Requirement| {
+        let readers = details.iter().filter(|it| it.requirement.from.as_ref() == Some(&job.key.name));
+        let mut readers = readers.filter(|it| {
+            *rerun != Rerun::None || count(&it.requirement).is_none_or(|it| it.verdict == Verdict::Failed)
+        });
+        let artifact = |reader: &Detailed| match &reader.input.definition.source {
+            Source::From { artifact, .. } => artifact.clone(),
+            Source::Run(_) => None,
+        };
+        let is_kept = |receipt: &Receipt| readers.all(|it| is_kept(session, receipt, artifact(it).as_deref()));
+        count(job).is_some_and(is_kept)
+    };
+    let jobs = details.iter().map(|it| &it.requirement).filter(|it| it.key.kind == RequirementKind::Job);
+    jobs.filter(kept).map(|job| job.key.name.clone()).collect()
+}
+
+/// Whether the output, or the artifact, that belongs to a receipt is still there, as it was.
+fn is_kept(session: &Session<'_>, receipt: &Receipt, artifact: Option<&str>) -> bool {
+    let Some(log) = &receipt.log else { return false };
+    let Some(path) = artifact else { return log_file(session, log).is_some() };
+    let folder = session.journals.run_folder(&log.handle);
+    let digest = measure::digest(&measure::artifact_file(&folder, &receipt.name, path)).ok();
+    receipt.artifacts.iter().any(|kept| kept.path == path && Some(kept.digest) == digest)
 }
 
 /// The newest receipt of a requirement of that name, whatever it was for: a passed one rather than a failed one.
@@ -107,18 +155,11 @@ fn difference(detailed: &Detailed, older: &Receipt, trees: &Trees<'_>) -> Option
     explain(&older.parts, &new, &changed).first().map(ToString::to_string)
 }
 
-/// `--rerun` and `standards` name what exists.
-fn check_names(rerun: &Rerun, standards: &[Name], details: &[Detailed]) -> Result<(), Refusal> {
-    let rerun: Vec<&Name> = match rerun {
-        Rerun::Named(names) => names.iter().collect(),
-        Rerun::None | Rerun::All => Vec::new(),
-    };
-    let exists = |name: &&&Name| details.iter().any(|detailed| detailed.requirement.key.name == ***name);
-    let Some(unknown) =
-        rerun.iter().copied().chain(standards).collect::<Vec<_>>().iter().find(|it| !exists(it)).copied()
-    else {
-        return Ok(());
-    };
+/// `--rerun` names what exists.
+fn check_names(rerun: &Rerun, details: &[Detailed]) -> Result<(), Refusal> {
+    let Rerun::Named(names) = rerun else { return Ok(()) };
+    let exists = |name: &&Name| details.iter().any(|detailed| detailed.requirement.key.name == **name);
+    let Some(unknown) = names.iter().find(|name| !exists(name)) else { return Ok(()) };
     let known: Vec<String> = details.iter().map(|it| format!("`{}`", it.requirement.key.name)).collect();
     let message = format!("`{unknown}` is none of this commit's: {}", known.join(", "));
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))

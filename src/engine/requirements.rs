@@ -28,8 +28,38 @@ pub struct Detailed {
 pub enum Scope<'n> {
     /// Every job, and the standards that are measured by the gate.
     Gate,
-    /// These standards; all, when none are named. Jobs only where they are needed.
-    Standards(&'n [Name]),
+    /// Standards; jobs only where they are needed.
+    Standards(&'n Chosen),
+}
+
+/// Which standards a run of `standards` measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// Every one.
+    All,
+    /// These.
+    Named(Vec<Name>),
+    /// Those that the gate measures, these, and every other one whose reading is known: what `--pin` looks at.
+    ForPin(Vec<Name>),
+}
+
+impl Chosen {
+    /// The standards that were named.
+    pub fn names(&self) -> &[Name] {
+        match self {
+            Self::All => &[],
+            Self::Named(names) | Self::ForPin(names) => names,
+        }
+    }
+
+    /// Whether `standard` is measured also where that takes a run of its command.
+    pub fn asks_for(&self, standard: &config::Standard) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.contains(&standard.name),
+            Self::ForPin(names) => standard.measure == Measure::Gate || names.contains(&standard.name),
+        }
+    }
 }
 
 /// What is known besides the commit.
@@ -56,7 +86,8 @@ impl Scope<'_> {
     fn demands(&self, standard: &config::Standard) -> bool {
         match self {
             Self::Gate => standard.measure == Measure::Gate,
-            Self::Standards(names) => names.is_empty() || names.contains(&standard.name),
+            Self::Standards(Chosen::ForPin(_)) => true,
+            Self::Standards(chosen) => chosen.asks_for(standard),
         }
     }
 }

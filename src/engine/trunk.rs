@@ -2,27 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{self, Colour, Config};
+use crate::config::{self, Colour, Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::TrunkCompared;
-use crate::git::{GitError, Repository};
+use crate::git::revision::Trunk;
+use crate::git::{GitError, Head, Repository};
 use crate::id::{CommitId, Name};
 use crate::plan::departures;
-use crate::standard::{Decimal, Written, ratchet};
+use crate::standard::{Decimal, Looser, Written, ratchet};
 
 /// What comparing with trunk gave.
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     /// What was compared with; nothing where there is no trunk here and none is needed.
     pub compared: Option<TrunkCompared>,
-    /// Trunk's limit of each standard, at the merge base.
+    /// Trunk's limit of each standard, at the merge base; without those that are loosened on purpose.
     pub limits: BTreeMap<Name, Decimal>,
+    /// Whether trunk's tip refuses a candidate with `departures`.
+    pub jobs: JobsOf,
     /// Jobs of trunk that the candidate lacks or redefines, one sentence each.
     pub departures: Vec<String>,
-    /// Where the candidate's standards are looser than trunk's, one sentence each.
-    pub looser: Vec<String>,
-    /// Where trunk's tip is tighter than what was compared with, one sentence each.
+    /// Where the candidate's standards are looser than trunk's, and may not be.
+    pub looser: Vec<Looser>,
+    /// Where they are looser on purpose: the candidate is on trunk's own branch. One sentence each.
+    pub loosened: Vec<String>,
+    /// What else there is to say about the comparison, one sentence each.
     pub notes: Vec<String>,
+    /// That trunk has moved on since the merge base, a sentence: only worth telling where standards are the subject.
+    pub moved_on: Option<String>,
 }
 
 /// Why nothing could be compared.
@@ -36,46 +43,84 @@ pub enum NotCompared {
     Git(#[from] GitError),
 }
 
-/// Compares `config`, the candidate's, with trunk's at the merge base.
+/// Compares `config`, that of the commit that `head` names, with trunk's at the merge base.
 ///
 /// # Errors
 /// With standards, trunk and the merge base must be here and readable (B089): otherwise it is refused with the command that
-/// fetches them. Without any, a trunk that is not here compares nothing.
-pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Comparison, NotCompared> {
-    let needed = !config.standards.is_empty();
-    let trunk = match repository.trunk(config.gate.trunk.as_deref()) {
-        Ok(trunk) => trunk,
-        Err(error @ GitError::NoTrunk { .. }) if needed => return Err(no_trunk(&error.to_string()).into()),
-        Err(GitError::NoTrunk { .. }) => return Ok(Comparison::default()),
-        Err(error) => return Err(error.into()),
-    };
-    let merge_base = match repository.merge_base(candidate, trunk.tip)? {
-        Some(merge_base) => merge_base,
-        None if needed && repository.is_shallow() => return Err(shallow(&trunk.name).into()),
-        None if needed => {
-            return Err(no_trunk(&format!("this commit has no ancestor in common with `{}`", trunk.name)).into());
+/// fetches them. Without any, a trunk that is not here compares nothing, and says so where one was to be expected.
+pub fn compare(repository: &Repository, head: &Head, config: &Config) -> Result<Comparison, NotCompared> {
+    let (trunk, merge_base) = match meet(repository, head.commit, config) {
+        Ok(met) => met,
+        Err(NotCompared::Refused(refusal)) if config.standards.is_empty() => {
+            return Ok(nothing(&refusal, repository, config));
         }
-        None => return Ok(Comparison::default()),
+        Err(error) => return Err(error),
     };
     let compared = TrunkCompared { name: trunk.name.clone(), tip: trunk.tip, merge_base };
-    let base_file = format!("{}:{}", merge_base.short(), config::FILE);
-    let Some(base) = config_of(repository, merge_base, &base_file)? else {
-        return Ok(Comparison { compared: Some(compared), ..Comparison::default() });
-    };
-    let (own, base_written) = (Written { config, file: config::FILE }, Written { config: &base, file: &base_file });
     let tip_file = format!("{}:{}", short_name(&trunk.name), config::FILE);
-    let tip = if trunk.tip == merge_base { None } else { config_of(repository, trunk.tip, &tip_file)? };
-    let notes = tip.as_ref().map(|tip| {
-        let tip = Written { config: tip, file: &tip_file };
-        ratchet::tighter_at_tip(own, base_written, tip).iter().map(ToString::to_string).collect()
+    let tip = config_of(repository, trunk.tip, &tip_file)?;
+    let jobs = tip.as_ref().map_or(config.gate.jobs, |tip| tip.gate.jobs);
+    let base_file = format!("{}:{}", merge_base.short(), config::FILE);
+    let base = if trunk.tip == merge_base { tip.clone() } else { config_of(repository, merge_base, &base_file)? };
+    let empty = Comparison { compared: Some(compared), jobs, ..Comparison::default() };
+    let Some(base) = base else { return Ok(empty) };
+    let moved_on = (trunk.tip != merge_base).then(|| {
+        let (of, base, tip) = (short_name(&trunk.name), merge_base.short(), trunk.tip.short());
+        format!("compared with `{of}` at {base}, where this branch parted from it; it has moved on to {tip}")
     });
-    Ok(Comparison {
-        compared: Some(compared),
-        limits: base.standards.iter().map(|it| (it.name.clone(), it.limit.clone())).collect(),
-        departures: departures(own, base_written).iter().map(ToString::to_string).collect(),
-        looser: ratchet::compare(own, base_written).iter().map(ToString::to_string).collect(),
-        notes: notes.unwrap_or_default(),
+    let own = Written { config, file: config::FILE };
+    let base_written = Written { config: &base, file: &base_file };
+    let mut notes = Vec::new();
+    if let Some(tip) = tip.filter(|_| trunk.tip != merge_base) {
+        let tip = Written { config: &tip, file: &tip_file };
+        notes = ratchet::tighter_at_tip(own, base_written, tip).iter().map(ToString::to_string).collect();
+    }
+    let looser = ratchet::compare(own, base_written);
+    let counts = |name: &Name| !looser.iter().any(|it| it.name == *name);
+    let limits = base.standards.iter().filter(|it| counts(&it.name));
+    let limits = limits.map(|it| (it.name.clone(), it.limit.clone())).collect();
+    let departures = departures(own, base_written).iter().map(ToString::to_string).collect();
+    // Loosening on purpose is done on trunk, in the open (docs/standards.md).
+    let on_trunk = head.branch.as_deref() == Some(trunk.branch.as_str());
+    let (loosened, looser) =
+        if on_trunk { (looser.iter().map(ToString::to_string).collect(), Vec::new()) } else { (Vec::new(), looser) };
+    Ok(Comparison { limits, departures, looser, loosened, notes, moved_on, ..empty })
+}
+
+/// Trunk, and where the candidate parted from it.
+fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NotCompared> {
+    let trunk = match repository.trunk(config.gate.trunk.as_deref()) {
+        Ok(trunk) => trunk,
+        Err(GitError::NoTrunk { name }) => {
+            let message = format!("standards are compared with trunk's, and there is no branch `{name}` here");
+            return Err(refusal(repository, "no-trunk", message, &name).into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(merge_base) = repository.merge_base(candidate, trunk.tip)? {
+        return Ok((trunk, merge_base));
+    }
+    let (name, of) = (short_name(&trunk.branch), short_name(&trunk.name));
+    Err(if repository.is_shallow() {
+        let message = format!(
+            "standards are compared with trunk's at the merge base, and this shallow clone does not reach back to where \
+             this commit parted from `{of}`"
+        );
+        refusal(repository, "no-merge-base", message, name).into()
+    } else {
+        let message =
+            format!("standards are compared with trunk's, and this commit has no ancestor in common with `{of}`");
+        Refusal::new(Diagnostic::new("no-merge-base", message)).into()
     })
+}
+
+/// Nothing to compare with. Without standards that is no fault; it is told where a trunk was to be expected, because one
+/// that is not here can't be asked what it demands.
+fn nothing(refusal: &Refusal, repository: &Repository, config: &Config) -> Comparison {
+    let expected = config.gate.trunk.is_some() || repository.is_shallow();
+    let why = refusal.diagnostics.iter().filter(|_| expected);
+    let notes = why.map(|it| format!("nothing was compared with trunk: {}", it.message)).collect();
+    Comparison { notes, jobs: config.gate.jobs, ..Comparison::default() }
 }
 
 /// The configuration of a commit of trunk; nothing where it has none.
@@ -85,19 +130,26 @@ fn config_of(repository: &Repository, commit: CommitId, file: &str) -> Result<Op
     Config::parse(&bytes, file).map(Some).map_err(|invalid| NotCompared::Refused(invalid.refusal(Colour::None)))
 }
 
-fn no_trunk(why: &str) -> Refusal {
-    let message = format!("standards are compared with trunk's, and {why}");
-    Refusal::new(Diagnostic::new("no-trunk", message).fix("git fetch origin"))
+/// A refusal with the command that fetches `branch` as trunk, with all of its history where this clone is shallow. A clone of
+/// a single branch fetches no other by itself, so the command names it.
+fn refusal(repository: &Repository, code: &str, message: String, branch: &str) -> Refusal {
+    let diagnostic = Diagnostic::new(code, message);
+    let Some(remote) = remote(repository) else {
+        return Refusal::new(diagnostic.fix(format!("git branch {branch} COMMIT")));
+    };
+    let unshallow = if repository.is_shallow() { " --unshallow" } else { "" };
+    let fetch = format!("git fetch{unshallow} {remote} +refs/heads/{branch}:refs/remotes/{remote}/{branch}");
+    Refusal::new(diagnostic.fix(fetch))
 }
 
-fn shallow(trunk: &str) -> Refusal {
-    let message = format!(
-        "standards are compared with trunk's at the merge base, and this shallow clone does not reach back to where it \
-         parted from `{trunk}`"
-    );
-    Refusal::new(Diagnostic::new("no-merge-base", message).fix("git fetch --unshallow"))
+/// The remote to fetch trunk from: `origin`, or else the first one.
+fn remote(repository: &Repository) -> Option<String> {
+    let listed = repository.git().run(&["remote"]).ok()?.success().ok()?;
+    let names: Vec<String> = String::from_utf8_lossy(&listed).lines().map(ToOwned::to_owned).collect();
+    names.iter().find(|name| *name == "origin").or_else(|| names.first()).cloned()
 }
 
+/// A branch as people call it: `main`, `origin/main`.
 fn short_name(full: &str) -> &str {
     full.strip_prefix("refs/heads/").or_else(|| full.strip_prefix("refs/remotes/")).unwrap_or(full)
 }

@@ -26,9 +26,12 @@ pub struct Proof {
     /// What limits and redefinitions were compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trunk: Option<TrunkCompared>,
-    /// Jobs and standards of trunk that this commit lacks or redefines, one sentence each.
+    /// Jobs of trunk that this commit lacks or redefines, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub departures: Vec<String>,
+    /// Standards that are looser than trunk's on purpose, one sentence each: the commit was on trunk's own branch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loosened: Vec<String>,
     /// The attempt that settled with it.
     pub attempt: AttemptId,
     /// When the attempt began.
@@ -112,8 +115,10 @@ pub struct Occasion {
     pub configuration: Digest,
     /// What limits and redefinitions were compared with.
     pub trunk: Option<TrunkCompared>,
-    /// Jobs and standards of trunk that this commit lacks or redefines.
+    /// Jobs of trunk that this commit lacks or redefines.
     pub departures: Vec<String>,
+    /// Standards that are looser than trunk's on purpose.
+    pub loosened: Vec<String>,
     /// The attempt that settles with it.
     pub attempt: AttemptId,
     /// When the attempt began.
@@ -205,8 +210,8 @@ impl Proof {
         if !lacking.is_empty() {
             return Err(lacking);
         }
-        let Occasion { commit, tree, configuration, trunk, departures, started_at, finished_at, .. } = occasion;
-        let Occasion { tool_version, git_version, platform, .. } = occasion;
+        let Occasion { commit, tree, configuration, trunk, departures, loosened, .. } = occasion;
+        let Occasion { started_at, finished_at, tool_version, git_version, platform, .. } = occasion;
         Ok(Self {
             commit,
             tree,
@@ -214,6 +219,7 @@ impl Proof {
             requirements,
             trunk,
             departures,
+            loosened,
             attempt,
             started_at,
             finished_at,

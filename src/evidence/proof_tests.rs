@@ -20,6 +20,7 @@ fn occasion() -> Occasion {
             merge_base: CommitId(object(6)),
         }),
         departures: vec!["job `lint` of trunk (main:discern.toml:9) is missing".into()],
+        loosened: Vec::new(),
         attempt: attempt(2),
         started_at: at(0),
         finished_at: at(9),

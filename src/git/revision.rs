@@ -16,6 +16,8 @@ pub struct Trunk {
     pub name: String,
     /// Its commit.
     pub tip: CommitId,
+    /// The full name of the local branch that stands for it, whether there is one or not.
+    pub branch: String,
 }
 
 /// Where git looks for a short name, in git's order.
@@ -60,7 +62,8 @@ impl Repository {
         if let RefValue::Symbolic(target) = self.refs().read("refs/remotes/origin/HEAD")?
             && let Some((name, tip)) = self.refs().resolve(&target)?
         {
-            return Ok(Trunk { name, tip: CommitId(tip) });
+            let branch = target.strip_prefix("refs/remotes/origin/").unwrap_or(&target);
+            return Ok(Trunk { name, tip: CommitId(tip), branch: format!("refs/heads/{branch}") });
         }
         for name in ["main", "master"] {
             if let Some(trunk) = self.branch_named(name)? {
@@ -145,10 +148,11 @@ impl Repository {
         let only = others.next().cloned().filter(|_| others.next().is_none());
         // The remote that the branch follows; else origin; else the only one that has it.
         let configured = self.configured_remote(name).and_then(|remote| tracking(&remote));
-        let names = [configured, tracking("origin"), only, Some(format!("refs/heads/{name}"))];
+        let branch = format!("refs/heads/{name}");
+        let names = [configured, tracking("origin"), only, Some(branch.clone())];
         for full in names.into_iter().flatten() {
             if let Some((_, id)) = self.refs().resolve(&full)? {
-                return Ok(Some(Trunk { name: full, tip: CommitId(id) }));
+                return Ok(Some(Trunk { name: full, tip: CommitId(id), branch }));
             }
         }
         Ok(None)

@@ -84,7 +84,7 @@ pub struct Known {
     pub differences: BTreeMap<RequirementKey, String>,
     /// What the last run of a job in this very checkout passed with. What it left behind is there.
     pub left_here: BTreeMap<Name, Subject>,
-    /// The jobs whose receipt that counts still has its output (or artifact), so that it can be measured.
+    /// The jobs whose receipt that counts still has everything that standards read of it: output and artifacts.
     pub outputs_kept: BTreeSet<Name>,
     /// Where jobs of this run run.
     pub place: Place,
@@ -259,6 +259,7 @@ fn weigh(requirement: &Requirement, receipt: &Receipt, place: Place) -> Decision
 /// Makes the needs of what runs run, and what measures what runs; true if anything changed.
 fn pull_in(plan: &mut Plan, known: &Known) -> bool {
     let mut changes: Vec<(RequirementKey, Why)> = Vec::new();
+    let mut answer: Vec<RequirementKey> = Vec::new();
     for item in plan.items.iter().filter(|item| item.runs()) {
         let requirement = &item.requirement;
         for need in &requirement.needs {
@@ -268,10 +269,13 @@ fn pull_in(plan: &mut Plan, known: &Known) -> bool {
                 changes.push((needed.requirement.key.clone(), Why::NeededBy(requirement.key.clone())));
             }
         }
-        if let Some(source) = requirement.from.as_ref().and_then(|from| plan.job(from))
-            && !(known.outputs_kept.contains(&source.requirement.key.name) && source.has_receipt(known))
-        {
-            changes.push((source.requirement.key.clone(), Why::MeasuredBy(requirement.key.clone())));
+        if let Some(source) = requirement.from.as_ref().and_then(|from| plan.job(from)) {
+            let key = source.requirement.key.clone();
+            if !known.outputs_kept.contains(&key.name) || !source.has_receipt(known) {
+                changes.push((key, Why::MeasuredBy(requirement.key.clone())));
+            } else if source.decision == Decision::NotNeeded {
+                answer.push(key);
+            }
         }
     }
     for item in plan.items.iter().filter(|item| matches!(item.decision, Decision::Reuse(_) | Decision::Replay(_))) {
@@ -297,6 +301,12 @@ fn pull_in(plan: &mut Plan, known: &Known) -> bool {
             Decision::Reuse(_) | Decision::Replay(_) => Decision::Run(why),
         };
         item.decision = decision;
+        changed = true;
+    }
+    // A job whose kept output is measured counts with its receipt, although nobody else asks for it.
+    for item in plan.items.iter_mut().filter(|item| answer.contains(&item.requirement.key)) {
+        let asked = Requirement { demanded: true, ..item.requirement.clone() };
+        item.decision = decide(asked, known).decision;
         changed = true;
     }
     changed

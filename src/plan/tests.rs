@@ -183,7 +183,7 @@ fn a_measured_job_runs_only_where_its_output_is_gone() {
         ["test: run: measured by size, and its output is gone", "size: run: first time"]
     );
     known.outputs_kept.insert(name("test"));
-    assert_eq!(decided(&requirements, &known), ["test: not needed", "size: run: first time"]);
+    assert_eq!(decided(&requirements, &known), ["test: reuse 01", "size: run: first time"]);
     known.receipts.insert(subject(2), vec![reading(subject(2), 2, "5")]);
     assert_eq!(decided(&requirements, &known), ["test: not needed", "size: reuse 02"]);
 }

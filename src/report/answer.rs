@@ -7,7 +7,7 @@ use super::phrase;
 use super::settings::Detail;
 use super::story::{retirement, standing};
 use super::tail::Tail;
-use crate::document::{Cancelled, Pending, RequirementReport, RunDocument, Source, Standing};
+use crate::document::{Cancelled, LOOSER, Pending, RequirementReport, RunDocument, Source, Standing};
 use crate::evidence::RequirementKind;
 use crate::exit::{Exit, OutcomeWord};
 
@@ -142,6 +142,9 @@ fn failed(document: &RunDocument, what: &str) -> Line {
         if !names.is_empty() {
             facts.push(format!("{} of {} {verb} ({})", names.len(), document.requirements.len(), names.join(", ")));
         }
+    }
+    if document.diagnostics.iter().any(|it| it.code == LOOSER) {
+        facts.push("looser than trunk, nothing was run".to_owned());
     }
     let text = if facts.is_empty() { format!("  {what}") } else { format!("  {what}: {}", facts.join(", ")) };
     Line::new().with(Role::Bad, word).with(Role::Plain, text)

@@ -157,6 +157,7 @@ pub(crate) fn proof(run: u8, bound: &[Bound]) -> Proof {
         requirements: bound.iter().map(requirement).collect(),
         trunk: None,
         departures: Vec::new(),
+        loosened: Vec::new(),
         attempt: fence(run).attempt,
         started_at: at(0).wall,
         finished_at: at(3000).wall,

@@ -130,7 +130,10 @@ impl Machine<'_, '_> {
         let earlier = known_receipt(item).and_then(|receipt| receipt.log.as_ref());
         let logs = earlier.map_or_else(|| self.logs.clone(), |log| self.session.journals.run_folder(&log.handle));
         match (artifact, earlier) {
-            (Some(artifact), _) => Ok(measure::artifact_file(&logs, job, artifact)),
+            // Kept under the name that the job had then.
+            (Some(artifact), _) => {
+                Ok(measure::artifact_file(&logs, known_receipt(item).map_or(job, |it| &it.name), artifact))
+            }
             (None, Some(log)) => Ok(logs.join(&log.file)),
             (None, None) => measure::latest_log(&logs, job).ok_or_else(|| format!("`{job}` left no output")),
         }

@@ -86,6 +86,8 @@ fn requirement(text: &str, verdict: Standing) -> RequirementReport {
         value: None,
         limit: None,
         trunk_limit: None,
+        distance: None,
+        reading: None,
     }
 }
 
