@@ -4,6 +4,8 @@
 //! `docs/schema/` are generated from them.
 
 mod commits;
+mod status;
+pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
 
 use crate::time::Timestamp;
 use schemars::JsonSchema;

@@ -64,6 +64,11 @@ impl ObjectId {
         Ok(Self { length: raw.len() as u8, bytes })
     }
 
+    /// The id that git uses for "no object", as a SHA-1 repository has it.
+    pub fn null() -> Self {
+        Self { length: 20, bytes: [0; 32] }
+    }
+
     /// The raw bytes, 20 or 32.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]

@@ -2,6 +2,7 @@
 
 mod claim;
 mod command_line;
+mod commands;
 mod completions;
 mod configuration;
 mod init;
@@ -12,7 +13,6 @@ mod runner;
 mod schema;
 mod standards;
 mod store;
-#[expect(dead_code, reason = "a bench for all tests to come; drop this line once each part is used")]
 mod support;
 mod terminal;
 mod verify;

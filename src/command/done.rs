@@ -57,7 +57,7 @@ pub fn carry_out(global: &Global, request: &Request) -> anyhow::Result<Exit> {
 }
 
 /// The cause itself, for which the edge has a sentence.
-fn cause(error: GateError) -> anyhow::Error {
+pub(super) fn cause(error: GateError) -> anyhow::Error {
     match error {
         GateError::Refused(refusal) => refusal.into(),
         GateError::Git(error) => error.into(),

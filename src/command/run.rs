@@ -3,9 +3,12 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
-use super::Global;
 use super::completions::Offered;
+use super::{Global, done};
+use crate::engine::inner_loop::{self, Request};
+use crate::engine::session::Session;
 use crate::exit::Exit;
+use crate::plan::AfterFailure;
 
 /// The arguments of `git discern run`.
 #[derive(Debug, Args)]
@@ -18,7 +21,15 @@ pub struct Run {
     pub keep_going: bool,
 }
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Run) -> anyhow::Result<Exit> {
-    Err(super::not_built("run"))
+/// Runs the jobs under the worktree's own configuration, committed or not.
+pub fn run(global: &Global, args: &Run) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let mut session = Session::new(&repository);
+    let mut reporter = global.reporter();
+    let names = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
+    let after_failure = if args.keep_going { AfterFailure::KeepGoing } else { AfterFailure::StartNothing };
+    let request = Request { names, after_failure };
+    let document = inner_loop::run(&request, &mut session, &mut reporter).map_err(done::cause)?;
+    reporter.finish(&document);
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
 }

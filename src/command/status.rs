@@ -2,14 +2,272 @@
 
 use clap::Args;
 
-use super::Global;
+use super::{Global, done};
+use crate::claim::Record;
+use crate::claim::record::Outcome;
+use crate::config::Config;
+use crate::document::{
+    Candidate, ClaimReport, ClaimState, CommitStanding, Diagnostic, Progress, Refusal, StatusDocument,
+};
+use crate::engine::gate::{self, GateError};
+use crate::engine::known;
+use crate::engine::recovery::{self, Finding, Mode};
+use crate::engine::session::Session;
+use crate::engine::worktree_lock::WorktreeLock;
 use crate::exit::Exit;
+use crate::git::{Cleanliness, Depth, GitError, Head, Untracked};
+use crate::id::{CommitId, OperationHandle};
+use crate::report::live::View;
+use crate::report::status;
+use crate::report::story::retirement;
+use crate::time::Timestamp;
 
 /// The arguments of `git discern status`.
 #[derive(Debug, Args)]
 pub struct Status {}
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Status) -> anyhow::Result<Exit> {
-    Err(super::not_built("status"))
+/// More than this is in the way of nobody's understanding, paths.
+const PATHS_MAX: usize = 20;
+
+/// Looks, and answers. Nothing is written, not even what was seen.
+pub fn run(global: &Global, _args: &Status) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    // One listing for everything that is asked about our refs.
+    repository.refs().remember(&["refs/discern/"])?;
+    let mut session = Session::reading(&repository);
+    let mut reporter = global.reporter();
+    let (document, page) = document(&mut session).map_err(done::cause)?;
+    if let Some(page) = page {
+        reporter.tell_raw(&page);
+    }
+    let now = session.now().wall;
+    reporter.answer(&document, |document| status::page(document, now));
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+/// The answer, and for people the page of a broken configuration.
+fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>), GateError> {
+    let mut document = blank();
+    let mut page = None;
+    match session.repository.head() {
+        Ok(head) => page = this_commit(&head, session, &mut document)?,
+        Err(GitError::Unborn { .. }) => document.hints.push("git commit".to_owned()),
+        Err(error) => return Err(error.into()),
+    }
+    document.claims = claims(session)?;
+    let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
+    let of_this = |claim: &&ClaimReport| claim.state == ClaimState::Running && claim.candidate == commit;
+    if document.standing == CommitStanding::None && document.claims.iter().any(|claim| of_this(&claim)) {
+        document.standing = CommitStanding::Running;
+        document.hints.clear();
+    }
+    Ok((document, page))
+}
+
+fn blank() -> StatusDocument {
+    StatusDocument {
+        schema: "discern/status/1".to_owned(),
+        ok: true,
+        outcome: Exit::Success.outcome(),
+        exit: Exit::Success.code(),
+        candidate: None,
+        summary: None,
+        standing: CommitStanding::None,
+        attempt: None,
+        requirements: Vec::new(),
+        proof: None,
+        clean: None,
+        in_the_way: Vec::new(),
+        claims: Vec::new(),
+        diagnostics: Vec::new(),
+        hints: Vec::new(),
+    }
+}
+
+/// What is known of `HEAD`, and what comes next.
+fn this_commit(
+    head: &Head,
+    session: &mut Session<'_>,
+    document: &mut StatusDocument,
+) -> Result<Option<String>, GateError> {
+    let repository = session.repository;
+    document.summary = Some(head.summary.clone());
+    document.candidate = Some(Candidate {
+        commit: head.commit,
+        tree: head.tree,
+        branch: head.branch.clone(),
+        worktree: repository.worktree_name(),
+    });
+    let config = match gate::committed_config(repository, head) {
+        Ok(config) => config,
+        Err(GateError::Refused(refusal)) => return Ok(not_provable(refusal, document)),
+        Err(error) => return Err(error),
+    };
+    let mut replayed = false;
+    if let Some(outcome) = known::newest_outcome(session, head.commit)? {
+        let known = known::as_document("status", session, &outcome, Some(&config))?;
+        (document.attempt, document.requirements) = (known.attempt, known.requirements);
+        document.standing = match (outcome.outcome, &outcome.proof) {
+            (Outcome::Passed, Some(proof)) => match proof.answers(config.digest, &known::demanded(&config)) {
+                Ok(()) => CommitStanding::Proven,
+                Err(why) => {
+                    document.diagnostics.push(Diagnostic::new("proof-does-not-answer", why.to_string()));
+                    CommitStanding::None
+                }
+            },
+            _ => CommitStanding::Failed,
+        };
+        document.proof = known.proof.filter(|_| document.standing == CommitStanding::Proven);
+        replayed = outcome.failed.iter().all(|failed| failed.may_be_replayed);
+    }
+    if !repository.is_bare() {
+        look_at_worktree(head, &config, session, document)?;
+    }
+    let next = match (document.standing, document.clean) {
+        (CommitStanding::Proven, Some(false)) | (_, Some(false)) => "git discern run",
+        (CommitStanding::Proven, _) => return Ok(None),
+        (CommitStanding::Failed, _) if replayed => "git discern show",
+        _ => "git discern done",
+    };
+    document.hints.push(next.to_owned());
+    Ok(None)
+}
+
+/// A commit without a usable configuration: one that is missing is a fact, one that is broken an error.
+fn not_provable(refusal: Refusal, document: &mut StatusDocument) -> Option<String> {
+    let missing = refusal.diagnostics.iter().all(|one| one.code.starts_with("config-") && one.code != "config-invalid");
+    if !missing {
+        document.exit = refusal.exit.code();
+        document.ok = false;
+        document.outcome = refusal.exit.outcome();
+    }
+    document.hints.extend(refusal.diagnostics.iter().filter_map(|one| one.fix.clone()));
+    document.diagnostics = refusal.diagnostics;
+    refusal.page
+}
+
+fn look_at_worktree(
+    head: &Head,
+    config: &Config,
+    session: &Session<'_>,
+    document: &mut StatusDocument,
+) -> Result<(), GitError> {
+    let untracked = match config.gate.untracked {
+        crate::config::Untracked::Refuse => Untracked::Refuse,
+        crate::config::Untracked::Ignore => Untracked::Ignore,
+    };
+    match session.repository.cleanliness(head, untracked, Depth::Now)? {
+        Cleanliness::Clean { .. } => document.clean = Some(true),
+        Cleanliness::Dirty { paths, causes } => {
+            document.clean = Some(false);
+            let refusal = crate::engine::dirty::refusal(&paths, &causes);
+            let places = refusal.diagnostics.into_iter().flat_map(|diagnostic| diagnostic.place);
+            document.in_the_way = places.take(PATHS_MAX).collect();
+        }
+    }
+    Ok(())
+}
+
+/// Every unfinished run that is known in this repository, the oldest first.
+fn claims(session: &mut Session<'_>) -> Result<Vec<ClaimReport>, GateError> {
+    let by = session.retiring_run("status", None);
+    let mut claims = Vec::new();
+    for candidate in session.candidates()? {
+        let inspected = recovery::inspect(candidate, session, &by, Mode::Look);
+        claims.extend(match inspected.what {
+            Finding::Live { record, .. } => Some(claim(&record, ClaimState::Running, None, session)),
+            Finding::Abandoned { record, reason } => {
+                let why = Some(retirement(reason.word()).to_owned());
+                Some(claim(&record, ClaimState::Recoverable, why, session))
+            }
+            Finding::Unreadable(why) => Some(unreadable(candidate, why, session)),
+            Finding::Free | Finding::Retired { .. } | Finding::NotRetired { .. } => None,
+        });
+    }
+    claims.extend(unclaimed(session, &claims));
+    claims.sort_by_key(|claim| claim.since);
+    Ok(claims)
+}
+
+fn claim(record: &Record, state: ClaimState, why: Option<String>, session: &Session<'_>) -> ClaimReport {
+    let pending = known::pending(record);
+    let command = match state {
+        ClaimState::Running => pending.reconnect,
+        ClaimState::Recoverable | ClaimState::Unreadable => "git discern recover".to_owned(),
+    };
+    ClaimReport {
+        candidate: Some(record.attempt.commit),
+        summary: summary(record.attempt.commit, session),
+        attempt: pending.attempt,
+        purpose: Some(record.attempt.purpose),
+        progress: pending.operation.as_ref().and_then(|handle| progress(handle, session)),
+        operation: pending.operation,
+        worktree: Some(pending.worktree),
+        branch: pending.branch,
+        since: pending.since,
+        lease_expires_at: pending.lease_expires_at,
+        state,
+        why,
+        command,
+    }
+}
+
+fn unreadable(candidate: CommitId, why: String, session: &Session<'_>) -> ClaimReport {
+    ClaimReport {
+        candidate: Some(candidate),
+        summary: summary(candidate, session),
+        attempt: None,
+        purpose: None,
+        operation: None,
+        worktree: None,
+        branch: None,
+        since: None,
+        lease_expires_at: None,
+        state: ClaimState::Unreadable,
+        why: Some(why),
+        progress: None,
+        command: format!("git discern recover --forget {candidate}"),
+    }
+}
+
+/// A run that holds this worktree and no claim.
+fn unclaimed(session: &Session<'_>, claims: &[ClaimReport]) -> Option<ClaimReport> {
+    let holder = WorktreeLock::holder(session.repository.git_dir()).ok().flatten()??;
+    let handle = holder.operation.clone();
+    if holder.command != "run" || claims.iter().any(|claim| claim.operation == handle) {
+        return None;
+    }
+    Some(ClaimReport {
+        candidate: None,
+        summary: None,
+        attempt: None,
+        purpose: None,
+        progress: handle.as_ref().and_then(|handle| progress(handle, session)),
+        command: handle.as_ref().map_or("git discern wait".to_owned(), |handle| format!("git discern wait {handle}")),
+        operation: handle,
+        worktree: Some(session.repository.worktree_name()),
+        branch: session.repository.head_position().ok().and_then(|(branch, _)| branch),
+        since: Some(holder.since),
+        lease_expires_at: None,
+        state: ClaimState::Running,
+        why: None,
+    })
+}
+
+fn summary(commit: CommitId, session: &Session<'_>) -> Option<String> {
+    session.repository.objects().ok()?.commit(commit).ok().map(|commit| commit.summary)
+}
+
+/// How far a run is, as its journal says.
+fn progress(handle: &OperationHandle, session: &Session<'_>) -> Option<Progress> {
+    let now: Timestamp = session.now().wall;
+    let mut journal = session.journals.follow(handle).ok()?;
+    let mut view = View::default();
+    loop {
+        let events = journal.next_events().ok()?;
+        if events.is_empty() {
+            return Some(view.progress(now));
+        }
+        events.iter().for_each(|event| view.apply(event));
+    }
 }

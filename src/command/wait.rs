@@ -3,9 +3,16 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
-use super::Global;
 use super::completions::Offered;
-use crate::exit::Exit;
+use super::{Global, done};
+use crate::document::{Candidate, Diagnostic, Refusal, RunDocument};
+use crate::engine::follow::{self, Followed, Following};
+use crate::engine::gate::GateError;
+use crate::engine::known;
+use crate::engine::session::Session;
+use crate::exit::{Exit, OutcomeWord};
+use crate::report::answer;
+use crate::report::story::retirement;
 
 /// The arguments of `git discern wait`.
 #[derive(Debug, Args)]
@@ -15,7 +22,81 @@ pub struct Wait {
     pub target: Option<String>,
 }
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Wait) -> anyhow::Result<Exit> {
-    Err(super::not_built("wait"))
+/// Shows the other run's story as if it were this one's, and answers with its outcome.
+pub fn run(global: &Global, args: &Wait) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let mut session = Session::new(&repository);
+    let mut reporter = global.reporter();
+    let target = follow::target(&session, args.target.as_deref()).map_err(done::cause)?;
+    let (followed, seen) = {
+        let mut following = Following::begin(&target, &mut session, &mut reporter).map_err(done::cause)?;
+        let followed = following.follow(u64::MAX).map_err(done::cause)?;
+        let candidate = following.commit().and_then(|commit| following.candidate(commit));
+        (followed, Seen { candidate: candidate.map(|(candidate, _)| candidate), reports: following.reports })
+    };
+    let document = document(followed, seen, &session).map_err(done::cause)?;
+    reporter.finish(&document);
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+/// What was seen of a run besides its end.
+struct Seen {
+    candidate: Option<Candidate>,
+    reports: Vec<crate::document::RequirementReport>,
+}
+
+fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<RunDocument, GateError> {
+    let mut document = match followed {
+        Followed::Ended(outcome) => {
+            let mut document = known::as_document("wait", session, &outcome, None)?;
+            document.candidate = seen.candidate.map(|candidate| Candidate {
+                branch: outcome.branch.clone(),
+                worktree: outcome.worktree.clone(),
+                ..candidate
+            });
+            document
+        }
+        Followed::Replaced(previous) => {
+            let mut document = RunDocument::new("wait", status(previous.exit_status));
+            document.candidate = seen.candidate;
+            document.cancelled = (document.outcome == OutcomeWord::Cancelled).then(|| known::cancelled(&previous.by));
+            document
+        }
+        Followed::EndedUnclaimed { exit } => RunDocument::new("wait", status(exit)),
+        Followed::Abandoned { pending, reason } => {
+            let mut document = RunDocument::new("wait", Exit::Pending);
+            let message =
+                format!("it does not go on: {}, and nobody has taken its claim over yet", retirement(reason.word()));
+            document.diagnostics.push(Diagnostic::new("abandoned", message));
+            (document.pending, document.candidate) = (Some(*pending), seen.candidate);
+            document
+        }
+        Followed::Running(pending) => {
+            let mut document = RunDocument::new("wait", Exit::Pending);
+            (document.pending, document.candidate) = (Some(*pending), seen.candidate);
+            document
+        }
+        Followed::Gone => {
+            let message = "its process is gone and said nothing about its end; it holds no claim";
+            return Err(Refusal::new(Diagnostic::new("gone", message).fix("git discern status")).into());
+        }
+        Followed::Nothing => {
+            let what = seen.candidate.map_or("this commit".to_owned(), |candidate| candidate.commit.short());
+            let message = format!("there is nothing to wait for: no run has ever worked on {what}");
+            return Err(Refusal::new(Diagnostic::new("nothing-to-wait-for", message).fix("git discern done")).into());
+        }
+    };
+    if document.requirements.is_empty() {
+        document.requirements = seen.reports;
+    }
+    // A refusal says nothing by itself; what ended the run does.
+    if let (OutcomeWord::Refused, Some(cancelled)) = (document.outcome, &document.cancelled) {
+        let why = answer::cancellation(cancelled, None);
+        document.diagnostics.push(Diagnostic::new(&cancelled.reason, format!("the run was cancelled: {why}")));
+    }
+    Ok(document)
+}
+
+fn status(code: u8) -> Exit {
+    Exit::from_code(code).unwrap_or(Exit::Internal)
 }

@@ -16,7 +16,7 @@ use super::trunk::Comparison;
 use super::worktree_lock::{Holder, WorktreeLock};
 use crate::claim::lease::Fence;
 use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
-use crate::claim::record::{Attempt, Bound, EndedBy, Executor, Outcome, Purpose};
+use crate::claim::record::{Attempt, Bound, Executor, Outcome, Purpose};
 use crate::document::{
     AttemptSummary, Cancelled, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing,
 };
@@ -26,7 +26,7 @@ use crate::evidence::subject::{Platform, Salt};
 use crate::evidence::{LogRef, Place, Proof, Receipt, RequirementKey};
 use crate::exit::Exit;
 use crate::git::Snapshot;
-use crate::id::AttemptId;
+use crate::id::{AttemptId, CommitId};
 use crate::journal::{Header, Journal};
 use crate::os::boot;
 use crate::os::random::Random as _;
@@ -69,10 +69,11 @@ pub fn make(
     let top = session.repository.worktree()?.to_owned();
     let Held { mut lock, snapshot, signals } = held;
     let started_at = session.now().wall;
-    let (journal, journal_problem) = match open_journal(request, subject, id, started_at, session) {
-        Ok(journal) => (Some(journal), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
+    let (journal, journal_problem) =
+        match open_journal(session, request.command(), Some(id), Some(subject.head.commit), started_at) {
+            Ok(journal) => (Some(journal), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
     lock.describe(&Holder {
         command: request.command().to_owned(),
         pid: std::process::id(),
@@ -83,7 +84,8 @@ pub fn make(
     let attempt = describe(request, subject, id, started_at, session, journal.as_ref());
     let fence = Fence { candidate: subject.head.commit, attempt: id, token: session.random().token() };
     let commit = subject.head.commit;
-    let parts = Parts { session, reporter, journal, signals, lock, snapshot, attempt: id, commit, top };
+    let (snapshot, worked_on) = (Some(snapshot), Some(commit));
+    let parts = Parts { session, reporter, journal, signals, lock, snapshot, attempt: id, commit: worked_on, top };
     let mut machine = Machine::new(parts).map_err(|error| store("make room for logs", error.to_string()))?;
     if let Some(problem) = journal_problem {
         machine.tell(What::Note { text: format!("no journal could be made ({problem}); this run has no handle") });
@@ -109,17 +111,18 @@ pub fn make(
     Ok(Attempted::Over(Box::new(document)))
 }
 
-fn open_journal(
-    request: &Request,
-    subject: &Subject,
-    id: AttemptId,
-    started_at: Timestamp,
+/// Starts the journal of a run in this worktree.
+pub(super) fn open_journal(
     session: &mut Session<'_>,
+    command: &str,
+    attempt: Option<AttemptId>,
+    candidate: Option<CommitId>,
+    started_at: Timestamp,
 ) -> std::io::Result<Journal> {
     let (handle, token) = (session.random().handle(), session.random().token());
-    let mut header = Header::new(handle, token, request.command(), boot::boot_identity(), started_at);
-    header.attempt = Some(id);
-    header.candidate = Some(subject.head.commit);
+    let mut header = Header::new(handle, token, command, boot::boot_identity(), started_at);
+    header.attempt = attempt;
+    header.candidate = candidate;
     header.worktree = session.repository.worktree_name();
     header.directory = session.repository.worktree().map(ToOwned::to_owned).unwrap_or_default();
     session.journals.create(&header)
@@ -380,7 +383,7 @@ fn bound(plan: &Plan) -> Vec<Bound> {
         .collect()
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
@@ -414,17 +417,7 @@ pub fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>)
 fn lost(request: &Request, loss: &Loss) -> RunDocument {
     let mut document = RunDocument::new(request.command(), Exit::Retired);
     document.cancelled = Some(match loss {
-        Loss::Retired(ended) => match &ended.by {
-            EndedBy::Run { run, reason } => Cancelled {
-                by: run.attempt,
-                operation: run.operation.clone(),
-                worktree: Some(run.worktree.clone()),
-                reason: reason.word().to_owned(),
-            },
-            EndedBy::Owner { .. } => {
-                Cancelled { by: None, operation: None, worktree: None, reason: "replaced".to_owned() }
-            }
-        },
+        Loss::Retired(ended) => super::known::cancelled(&ended.by),
         Loss::Replaced(attempt) => Cancelled {
             by: Some(attempt.id),
             operation: attempt.executor.journal.as_ref().map(|journal| journal.handle.clone()),

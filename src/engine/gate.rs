@@ -12,7 +12,7 @@ use super::run::Stopped;
 use super::session::Session;
 use super::stage::EndingSignal;
 use super::trunk::{self, Comparison, NotCompared};
-use super::worktree_lock::{Taken, WorktreeLock};
+use super::worktree_lock::{self, Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Colour, Config, Untracked};
 use crate::document::{Candidate, Diagnostic, LOOSER, Pending, Refusal, RunDocument};
@@ -30,10 +30,10 @@ use crate::store::StoreError;
 use crate::time::Timestamp;
 
 /// How long a run waits for its worktree before it answers *pending*, in milliseconds (C28).
-const WORKTREE_WAIT_MS: u64 = 10_000;
+pub(super) const WORKTREE_WAIT_MS: u64 = 10_000;
 
 /// How often a waiting run looks again, in milliseconds.
-const LOOK_AGAIN_MS: u64 = 100;
+pub(super) const LOOK_AGAIN_MS: u64 = 100;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -209,17 +209,8 @@ impl Gate<'_, '_> {
         let lock = match WorktreeLock::try_take(self.session.repository.git_dir()) {
             Ok(Taken::Held(lock)) => lock,
             Ok(Taken::Busy(holder)) => {
-                let handle = holder.as_ref().and_then(|holder| holder.operation.clone());
-                let followed = handle.as_ref().map_or_else(|| commit.to_string(), ToString::to_string);
-                let pending = Pending {
-                    attempt: None,
-                    operation: handle,
-                    worktree: self.session.repository.worktree_name(),
-                    branch: self.subject.candidate.branch.clone(),
-                    since: holder.map(|holder| holder.since),
-                    lease_expires_at: None,
-                    reconnect: format!("git discern wait {followed}"),
-                };
+                let branch = self.subject.candidate.branch.clone();
+                let pending = worktree_lock::pending(holder, self.session.repository, branch);
                 return Ok(Err(Obstacle::Worktree(Box::new(pending))));
             }
             Err(error) => {
@@ -357,7 +348,7 @@ fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Optio
 }
 
 /// A `done` that a job of the same repository starts would wait for itself.
-fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), Refusal> {
+pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), Refusal> {
     let outer = crate::os::environment::variable("DISCERN_REPOSITORY");
     if outer.is_none_or(|outer| outer != repository.common_dir()) {
         return Ok(());
@@ -388,7 +379,10 @@ pub fn take_candidate(repository: &git::Repository) -> Result<Subject, GateError
 }
 
 /// The configuration that counts: the one that is committed.
-fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
+///
+/// # Errors
+/// There is none, or a broken one.
+pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
     let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
         let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
         let diagnostic = if uncommitted {

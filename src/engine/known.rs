@@ -8,9 +8,11 @@ use super::session::Session;
 use super::trunk::{Comparison, NotCompared};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
-use crate::claim::record::{Outcome, Purpose};
+use crate::claim::record::{EndedBy, Outcome, OwnReason, Purpose};
 use crate::config::{Config, Measure};
-use crate::document::{AttemptSummary, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing};
+use crate::document::{
+    AttemptSummary, Cancelled, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
+};
 use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, newest};
 use crate::exit::Exit;
 use crate::id::CommitId;
@@ -53,28 +55,68 @@ pub fn answer(
     trunk: &dyn Fn() -> Result<Comparison, NotCompared>,
 ) -> Result<Option<RunDocument>, GateError> {
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
-    let document = match (outcome.outcome, &outcome.proof) {
-        (Outcome::Passed, Some(proof)) if proof.answers(config.digest, &demanded(config)).is_ok() => {
-            if !proof.loosened.is_empty() && !trunk()?.looser.is_empty() {
-                return Ok(None);
-            }
-            let mut document = RunDocument::new("done", Exit::Success);
-            document.requirements = proof.requirements.iter().map(|it| proven(config, proof, it)).collect();
-            document.proof = Some(proof.clone());
-            document
+    let counts = match (outcome.outcome, &outcome.proof) {
+        (Outcome::Passed, Some(proof)) => {
+            proof.answers(config.digest, &demanded(config)).is_ok()
+                && (proof.loosened.is_empty() || trunk()?.looser.is_empty())
         }
-        (Outcome::Failed, _) if outcome.failed.iter().all(|failed| failed.may_be_replayed) => {
-            let mut document = RunDocument::new("done", Exit::Failed);
-            document.requirements = failed(session, &outcome.failed)?;
-            if document.requirements.iter().any(|report| report.reading.is_some()) {
-                hold_against_limits(&mut document.requirements, config, &trunk().unwrap_or_default());
-            }
-            document.hints.push("git discern done --rerun".to_owned());
-            document
-        }
-        _ => return Ok(None),
+        (Outcome::Failed, _) => outcome.failed.iter().all(|failed| failed.may_be_replayed),
+        _ => false,
     };
-    Ok(Some(RunDocument { attempt: Some(summary(&outcome)), ..document }))
+    if !counts {
+        return Ok(None);
+    }
+    let mut document = as_document("done", session, &outcome, Some(config))?;
+    if let Some(proof) = &outcome.proof {
+        document.requirements.iter_mut().zip(&proof.requirements).for_each(|(report, of)| was_known(report, proof, of));
+    }
+    if outcome.outcome == Outcome::Failed {
+        if document.requirements.iter().any(|report| report.reading.is_some()) {
+            hold_against_limits(&mut document.requirements, config, &trunk().unwrap_or_default());
+        }
+        document.hints.push("git discern done --rerun".to_owned());
+    }
+    Ok(Some(document))
+}
+
+/// What a finished attempt amounts to, as the answer of `command`. The commands of proven jobs are taken from `config`.
+///
+/// # Errors
+/// The ledger can't be read.
+pub fn as_document(
+    command: &str,
+    session: &Session<'_>,
+    outcome: &OutcomeEntry,
+    config: Option<&Config>,
+) -> Result<RunDocument, LedgerError> {
+    let mut document = RunDocument::new(command, Exit::from_code(outcome.exit_status).unwrap_or(Exit::Internal));
+    match (outcome.outcome, &outcome.proof) {
+        (Outcome::Passed, Some(proof)) => {
+            document.requirements = proof.requirements.iter().map(|it| proven(config, it)).collect();
+            document.proof = Some(proof.clone());
+        }
+        (Outcome::Passed, None) => {}
+        (Outcome::Failed, _) => document.requirements = failed(session, &outcome.failed)?,
+        (Outcome::Cancelled, _) => document.cancelled = Some(cancelled(&outcome.by)),
+    }
+    document.attempt = Some(summary(outcome));
+    Ok(document)
+}
+
+/// What ended an attempt before its time, as documents name it.
+pub fn cancelled(by: &EndedBy) -> Cancelled {
+    match by {
+        EndedBy::Owner { reason } => {
+            let reason = reason.map_or("replaced", OwnReason::word).to_owned();
+            Cancelled { by: None, operation: None, worktree: None, reason }
+        }
+        EndedBy::Run { run, reason } => Cancelled {
+            by: run.attempt,
+            operation: run.operation.clone(),
+            worktree: Some(run.worktree.clone()),
+            reason: reason.word().to_owned(),
+        },
+    }
 }
 
 /// Says how each reading stands against the limits.
@@ -98,23 +140,33 @@ pub fn summary(outcome: &OutcomeEntry) -> AttemptSummary {
     }
 }
 
-/// The report of one requirement of a standing Proof.
-fn proven(config: &Config, proof: &Proof, requirement: &ProofRequirement) -> RequirementReport {
-    let job = config.job(&requirement.name).map(|job| job.run.to_string());
+/// To whoever asks again, everything in a Proof was known before.
+fn was_known(report: &mut RequirementReport, proof: &Proof, requirement: &ProofRequirement) {
+    report.source = Some(Source::Reused);
+    report.reused_from = Some(ReusedFrom {
+        commit: requirement.obtained_on,
+        attempt: if requirement.reused { requirement.attempt } else { proof.attempt },
+        at: requirement.obtained_at,
+    });
+}
+
+/// The report of one requirement of a Proof, as its own run saw it.
+fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> RequirementReport {
+    let job = config.and_then(|config| config.job(&requirement.name)).map(|job| job.run.to_string());
     RequirementReport {
         kind: requirement.kind,
         name: requirement.name.clone(),
         verdict: Standing::Passed,
-        source: Some(Source::Reused),
+        source: Some(if requirement.reused { Source::Reused } else { Source::Ran }),
         duration_ms: Some(requirement.duration_ms),
         reason: None,
         command: job.filter(|_| requirement.kind == RequirementKind::Job).unwrap_or_default(),
         log: None,
         flaky: requirement.flaky,
         subject: Some(requirement.subject),
-        reused_from: Some(ReusedFrom {
+        reused_from: requirement.reused.then_some(ReusedFrom {
             commit: requirement.obtained_on,
-            attempt: if requirement.reused { requirement.attempt } else { proof.attempt },
+            attempt: requirement.attempt,
             at: requirement.obtained_at,
         }),
         exit_code: Some(0),

@@ -20,10 +20,11 @@ const SETTLE_AFTER_INTERRUPT_MS: u64 = 2_000;
 /// How often a run that waits for capacity looks again, in milliseconds.
 const SLOT_LOOK_MS: u64 = 200;
 
-/// An attempt that runs.
+/// An attempt that runs, or a `run`, which does the same work and owns nothing.
 pub struct Run<'s, S: Stage> {
     stage: &'s mut S,
-    owner: Owner,
+    /// Nothing where there is no claim: then every step of the owner is left out, and nothing else differs.
+    owner: Option<Owner>,
     stopped: Option<Stopped>,
     interrupts: u32,
     over: Option<Over>,
@@ -115,7 +116,21 @@ pub struct Worked {
 impl<'s, S: Stage> Run<'s, S> {
     /// A run that holds nothing yet.
     pub fn new(stage: &'s mut S, owner: Owner) -> Self {
-        Self { stage, owner, stopped: None, interrupts: 0, over: None, reserved: None, bound: None, trouble: None }
+        Self { owner: Some(owner), ..Self::without_claim(stage) }
+    }
+
+    /// A run that takes no claim: it executes, and publishes and settles nothing.
+    pub fn without_claim(stage: &'s mut S) -> Self {
+        Self {
+            stage,
+            owner: None,
+            stopped: None,
+            interrupts: 0,
+            over: None,
+            reserved: None,
+            bound: None,
+            trouble: None,
+        }
     }
 
     /// The stage that it acts on.
@@ -256,7 +271,7 @@ impl<'s, S: Stage> Run<'s, S> {
 
     /// One turn: waits for something to happen, renews first, and notes what ends the run.
     pub fn attend(&mut self, until_ms: Option<u64>) -> Vec<ExecutionEnd> {
-        let wake_ms = [self.owner.wakes_at_ms(), until_ms].into_iter().flatten().min();
+        let wake_ms = [self.owner.as_ref().and_then(Owner::wakes_at_ms), until_ms].into_iter().flatten().min();
         let happenings = self.stage.wait(wake_ms);
         self.drive(Input::Tick);
         let mut ends = Vec::new();
@@ -358,7 +373,8 @@ impl<'s, S: Stage> Run<'s, S> {
 
     /// Lets the owner take a step and notes what it has to say.
     fn drive(&mut self, input: Input) {
-        for said in self.stage.drive(&mut self.owner, input) {
+        let Some(owner) = &mut self.owner else { return };
+        for said in self.stage.drive(owner, input) {
             match said {
                 Said::Reserved { generation } => self.reserved = Some(generation),
                 Said::Bound => self.bound = Some(Ok(())),

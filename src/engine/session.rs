@@ -19,6 +19,15 @@ use crate::store::refs::RefStore;
 use crate::store::seen::{self, SeenFiles};
 use crate::store::{Found, RecordStore as _, StoreError, Swap};
 
+/// Whether what a command sees of records is noted down for the commands to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notes {
+    /// High-water marks and sightings are kept.
+    Kept,
+    /// Nothing is written, not even those.
+    None,
+}
+
 /// A repository's records, ledger, journals and sightings, with this machine's identity.
 pub struct Session<'r> {
     /// The repository.
@@ -34,6 +43,7 @@ pub struct Session<'r> {
     clock: SystemClock,
     random: SystemRandom,
     writer: Option<Token>,
+    notes: Notes,
 }
 
 impl<'r> Session<'r> {
@@ -51,7 +61,13 @@ impl<'r> Session<'r> {
             clock: SystemClock,
             random: SystemRandom,
             writer: None,
+            notes: Notes::Kept,
         }
+    }
+
+    /// A session of a command that only reads: it leaves no trace, and works where nothing can be written.
+    pub fn reading(repository: &'r Repository) -> Self {
+        Self { notes: Notes::None, ..Self::new(repository) }
     }
 
     /// Makes this session fit to write: from here on each record names the file that our git children hold locked (C25).
@@ -159,7 +175,7 @@ impl Claims for Session<'_> {
 impl Session<'_> {
     /// Marks are advisory: one that can't be written costs the detection of a record put back, nothing else.
     fn raise_mark(&self, candidate: &CommitId, mut mark: seen::Seen, generation: u32, sequence: u64) {
-        if (mark.generation, mark.sequence) != (generation, sequence) {
+        if self.notes == Notes::Kept && (mark.generation, mark.sequence) != (generation, sequence) {
             mark.raise(generation, sequence);
             let _ = self.seen.write(candidate, &mark);
         }
@@ -178,8 +194,10 @@ impl Witness for Session<'_> {
             let seen::Sighting { boot, record, monotonic_ms } = sighting.clone();
             return Some(Sighting { boot, record, monotonic_ms });
         }
-        known.sighting = Some(seen::Sighting { boot: self.boot.clone(), record, monotonic_ms: now_ms });
-        let _ = self.seen.write(candidate, &known);
+        if self.notes == Notes::Kept {
+            known.sighting = Some(seen::Sighting { boot: self.boot.clone(), record, monotonic_ms: now_ms });
+            let _ = self.seen.write(candidate, &known);
+        }
         None
     }
 

@@ -11,7 +11,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::Pending;
+use crate::git::Repository;
 use crate::id::{CommitId, OperationHandle};
+use crate::os::files;
 use crate::time::Timestamp;
 
 /// The file, in the worktree's own git directory.
@@ -65,6 +68,19 @@ impl WorktreeLock {
         }
     }
 
+    /// Who holds the worktree whose git directory this is: nothing if nobody does; what its file says, if that can be read.
+    /// Nothing is created.
+    ///
+    /// # Errors
+    /// The file is there and can't be opened or locked.
+    pub fn holder(git_dir: &Path) -> io::Result<Option<Option<Holder>>> {
+        let file = match File::open(git_dir.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        Ok(if files::is_locked(&file)? { Some(read_holder(&file)) } else { None })
+    }
+
     /// Says who holds it. A failure is of no consequence: the lock is what counts.
     pub fn describe(&mut self, holder: &Holder) {
         let _ = self.write(holder);
@@ -80,6 +96,24 @@ impl WorktreeLock {
     /// The descriptor that supervisors inherit.
     pub fn file(&self) -> &File {
         &self.file
+    }
+}
+
+/// Who has the worktree of `repository`, as a pending answer names it.
+pub fn pending(holder: Option<Holder>, repository: &Repository, branch: Option<String>) -> Pending {
+    let operation = holder.as_ref().and_then(|holder| holder.operation.clone());
+    let reconnect = match &operation {
+        Some(handle) => format!("git discern wait {handle}"),
+        None => "git discern wait".to_owned(),
+    };
+    Pending {
+        attempt: None,
+        operation,
+        worktree: repository.worktree_name(),
+        branch,
+        since: holder.map(|holder| holder.since),
+        lease_expires_at: None,
+        reconnect,
     }
 }
 
@@ -107,9 +141,11 @@ mod tests {
         lock.describe(&holder);
         let copy = lock.file().try_clone().unwrap();
         drop(lock);
+        assert_eq!(WorktreeLock::holder(folder.path()).unwrap(), Some(Some(holder.clone())));
         let Taken::Busy(found) = WorktreeLock::try_take(folder.path()).unwrap() else { panic!("a copy holds it") };
         assert_eq!(found, Some(holder));
         drop(copy);
+        assert_eq!(WorktreeLock::holder(folder.path()).unwrap(), None);
         assert!(matches!(WorktreeLock::try_take(folder.path()).unwrap(), Taken::Held(_)));
     }
 }

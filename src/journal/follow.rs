@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::{FORMAT, Header, LINE_BYTES_MAX, VERSION};
+use crate::claim::record::JournalRef;
 use crate::event::Event;
 
 /// At most so many events are handed out at once, so that the reader's loop stays responsive.
@@ -30,6 +32,15 @@ impl Follower {
             return Err(io::Error::new(io::ErrorKind::InvalidData, found));
         }
         Ok(Self { reader, header, partial: Vec::new() })
+    }
+
+    /// The journal as an attempt record names it, for the question whether its executor is gone.
+    ///
+    /// # Errors
+    /// The file can't be looked at.
+    pub fn reference(&self) -> io::Result<JournalRef> {
+        let inode = self.reader.get_ref().metadata()?.ino();
+        Ok(JournalRef { handle: self.header.handle.clone(), inode, token: self.header.token })
     }
 
     /// Who runs.

@@ -117,7 +117,7 @@ fn verdict(document: &RunDocument) -> Vec<Line> {
 }
 
 fn passed(document: &RunDocument, what: &str) -> Line {
-    let word = if document.command() == "done" { "proven" } else { "passed" };
+    let word = if document.command() == "done" || document.proof.is_some() { "proven" } else { "passed" };
     let kinds = document.requirements.iter().map(|one| one.kind);
     let mut text = format!("  {what}: {}", phrase::requirements(kinds));
     let reused = document.requirements.iter().filter(|one| one.source == Some(Source::Reused)).count();
@@ -169,9 +169,10 @@ fn held(pending: &Pending, what: &str) -> Vec<Line> {
     if let Some(expires) = pending.lease_expires_at {
         text.push_str(&format!(", lease until {expires}"));
     }
+    let label = if pending.reconnect.ends_with(" recover") { "  take it over: " } else { "  follow it: " };
     vec![
         Line::new().with(Role::Caution, "pending").with(Role::Plain, text),
-        Line::new().with(Role::Faint, "  follow it: ").with(Role::Command, &pending.reconnect),
+        Line::new().with(Role::Faint, label).with(Role::Command, &pending.reconnect),
     ]
 }
 

@@ -8,6 +8,7 @@
 use super::line::{Line, Role};
 use super::phrase;
 use super::story::{WORD_COLUMNS, between};
+use crate::document::{Progress, Standing};
 use crate::event::{Decision, Event, What};
 use crate::id::Name;
 use crate::os::terminal::Size;
@@ -46,6 +47,10 @@ pub struct View {
     to_run: Vec<(Name, Option<u64>)>,
     /// Whom the run waits for, if it does.
     waiting: Option<String>,
+    /// How many have ended.
+    ended: usize,
+    /// Which of them failed.
+    failed: Vec<Name>,
 }
 
 impl View {
@@ -63,7 +68,13 @@ impl View {
                 self.forget(name);
                 self.running.push(Running { name: name.clone(), since, expected_ms, log, says: None });
             }
-            What::Finished { requirement } => self.forget(&requirement.name),
+            What::Finished { requirement } => {
+                self.forget(&requirement.name);
+                self.ended += 1;
+                if requirement.verdict == Standing::Failed {
+                    self.failed.push(requirement.name.clone());
+                }
+            }
             What::Retrying { name, .. } => self.running.retain(|running| running.name != *name),
             What::Ended { .. } => *self = Self::default(),
             _ => {}
@@ -73,6 +84,17 @@ impl View {
     fn forget(&mut self, name: &Name) {
         self.running.retain(|running| running.name != *name);
         self.to_run.retain(|(waiting, _)| waiting != name);
+    }
+
+    /// How far the run is at `now`, for a list of runs.
+    pub fn progress(&self, now: Timestamp) -> Progress {
+        Progress {
+            done: self.ended,
+            total: self.ended + self.running.len() + self.to_run.len(),
+            failed: self.failed.clone(),
+            running: self.running.iter().map(|running| running.name.clone()).collect(),
+            remaining_ms: self.left_ms(now),
+        }
     }
 
     /// One frame at `now` for a window of `size`; empty where there is nothing to show or no room for it.

@@ -13,6 +13,7 @@ pub mod live;
 pub mod phrase;
 pub mod schema;
 pub mod settings;
+pub mod status;
 pub mod story;
 pub mod stream;
 pub mod tail;

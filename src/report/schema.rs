@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema};
 
-use crate::document::{CommitsDocument, InitDocument, RunDocument};
+use crate::document::{CommitsDocument, InitDocument, RunDocument, StatusDocument};
 
 /// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
@@ -10,9 +10,20 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("done", of::<RunDocument>("done")),
         ("run", of::<RunDocument>("run")),
         ("standards", of::<RunDocument>("standards")),
-        ("init", of::<InitDocument>("init")),
-        ("verify", of::<CommitsDocument>("verify")),
+        ("init", of::<OrRefused<InitDocument>>("init")),
+        ("verify", of::<OrRefused<CommitsDocument>>("verify")),
+        ("status", of::<OrRefused<StatusDocument>>("status")),
+        ("wait", of::<RunDocument>("wait")),
     ]
+}
+
+/// An answer of its own form, or why there is none, which has the same form for every command.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+enum OrRefused<T> {
+    Answer(Box<T>),
+    Refused(Box<RunDocument>),
 }
 
 fn of<T: JsonSchema>(command: &str) -> Schema {

@@ -5,7 +5,6 @@ use std::process::ExitStatus;
 
 /// How a command ended and what it printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "look at how it ended"]
 pub(crate) struct Outcome {
     /// The command, for messages.
     pub(crate) command: String,

@@ -114,16 +114,19 @@ impl Place {
     }
 
     /// What git does, whatever it is.
+    #[must_use = "look at how it ended"]
     pub(crate) fn try_git(&self, arguments: &[&str]) -> Outcome {
         self.run(self.command("git", arguments))
     }
 
     /// Runs a script with `sh`.
+    #[must_use = "look at how it ended"]
     pub(crate) fn sh(&self, script: &str) -> Outcome {
         self.run(self.command("sh", &["-c", script]))
     }
 
     /// Runs `git-discern`.
+    #[must_use = "look at how it ended"]
     pub(crate) fn discern(&self, arguments: &[&str]) -> Outcome {
         self.run(self.discern_command(arguments))
     }
@@ -155,6 +158,7 @@ impl Place {
     }
 
     /// Runs `command` to its end.
+    #[must_use = "look at how it ended"]
     pub(crate) fn run(&self, command: Command) -> Outcome {
         self.begin(command).wait()
     }

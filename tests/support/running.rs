@@ -56,6 +56,7 @@ impl Running {
     }
 
     /// Waits for its end; the test fails if that takes longer than [`LIMIT`].
+    #[must_use = "look at how it ended"]
     pub(crate) fn wait(mut self) -> Outcome {
         let pidfd = rustix::process::pidfd_open(self.pid(), rustix::process::PidfdFlags::empty()).expect("it is ours");
         let mut ended = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];

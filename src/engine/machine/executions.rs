@@ -56,7 +56,7 @@ impl Machine<'_, '_> {
         };
         let marks = Marks {
             attempt: self.attempt,
-            candidate: Some(self.commit),
+            candidate: self.commit,
             job: name,
             workspace: &self.top,
             repository: self.session.repository.common_dir(),
@@ -175,7 +175,8 @@ impl Machine<'_, '_> {
         }
         let how = self.how(&active, &end);
         let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
-        if let (true, RequirementKind::Job, Some(work)) = (passed, key.kind, &self.work)
+        // On a tree as it stands, what a job leaves behind belongs to no subject.
+        if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.snapshot)
             && let Some(detailed) = work.details.get(&key)
         {
             let subject = detailed.requirement.subject;

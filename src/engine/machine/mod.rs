@@ -67,10 +67,11 @@ pub struct Machine<'m, 'r> {
     journal: Option<Journal>,
     signals: Option<&'m mut Signals>,
     lock: WorktreeLock,
-    snapshot: Snapshot,
+    /// Nothing where the tree is taken as it stands, for `run`.
+    snapshot: Option<Snapshot>,
     left_here: LeftHere,
     attempt: AttemptId,
-    commit: CommitId,
+    commit: Option<CommitId>,
     top: PathBuf,
     /// Where logs go: the journal's folder, or a temporary one.
     logs: PathBuf,
@@ -102,12 +103,12 @@ pub struct Parts<'m, 'r> {
     pub signals: Option<&'m mut Signals>,
     /// The worktree.
     pub lock: WorktreeLock,
-    /// What the worktree was.
-    pub snapshot: Snapshot,
+    /// What the worktree was; nothing where the tree is taken as it stands.
+    pub snapshot: Option<Snapshot>,
     /// The attempt.
     pub attempt: AttemptId,
-    /// The candidate.
-    pub commit: CommitId,
+    /// The candidate; nothing where no commit is worked on.
+    pub commit: Option<CommitId>,
     /// The worktree's top.
     pub top: PathBuf,
 }
@@ -152,6 +153,11 @@ impl<'m, 'r> Machine<'m, 'r> {
     /// The journal's handle, if there is a journal.
     pub fn handle(&self) -> Option<OperationHandle> {
         self.journal.as_ref().map(|journal| journal.handle().clone())
+    }
+
+    /// What its jobs carry as `DISCERN_ATTEMPT`.
+    pub fn attempt(&self) -> AttemptId {
+        self.attempt
     }
 
     /// What jobs left in this checkout.
@@ -310,12 +316,13 @@ impl Stage for Machine<'_, '_> {
     }
 
     fn look_at_tree(&mut self, _ended: &[RequirementKey]) -> TreeState {
+        let Some(snapshot) = &self.snapshot else { return TreeState::Same };
         // Without a declaration nothing is excused; an empty list of pathspecs would select everything.
         let touches = match (!self.touches.is_empty()).then(|| Pathspecs::parse(&self.touches)).transpose() {
             Ok(touches) => touches,
             Err(error) => return TreeState::Unknown(error.to_string()),
         };
-        match self.snapshot.changed(self.session.repository, touches.as_ref()) {
+        match snapshot.changed(self.session.repository, touches.as_ref()) {
             Ok(changed) if changed.is_empty() => TreeState::Same,
             Ok(changed) if changed.iter().any(|it| it.how == How::WorktreeGone) => TreeState::Gone,
             Ok(changed) => TreeState::Changed(changed.iter().map(changed_in_words).collect()),

@@ -1,0 +1,336 @@
+//! `run`: jobs on the tree as it stands, dirty or not.
+//!
+//! The same machinery as an attempt's, without a claim: nothing is reserved, recorded or proven, and what a job leaves behind
+//! counts for no subject. It takes the worktree's lock (C28), keeps a journal, so that it can be followed and stopped, and
+//! reads the worktree's own `discern.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::attempt::{self, cores};
+use super::evaluate::{self, Evaluator};
+use super::gate::{GateError, LOOK_AGAIN_MS, WORKTREE_WAIT_MS, refuse_inside_own_job};
+use super::machine::{Machine, Parts, Work};
+use super::requirements::Detailed;
+use super::run::{Run, Stopped, Worked};
+use super::session::Session;
+use super::stage::Stage as _;
+use super::trunk::Comparison;
+use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
+use crate::config::{self, Colour, Config};
+use crate::document::{Cancelled, Candidate, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing};
+use crate::event::{Audience, Decision, Event, PlannedRequirement, What};
+use crate::evidence::subject::{self, Definition, Inputs, Platform, Salt, SubjectInput};
+use crate::evidence::{LogRef, Place, RequirementKey, RequirementKind};
+use crate::exit::Exit;
+use crate::git::{Head, Repository};
+use crate::id::{CommitId, Name, ObjectId, TreeId};
+use crate::os::files;
+use crate::os::process;
+use crate::os::random::Random as _;
+use crate::os::signal::{Signal, Signals};
+use crate::plan::{self, AfterFailure, Known, Plan, Requirement, Rerun, Schedule, Why};
+use crate::store::StoreError;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The jobs to run, with what they need; all, when none are named.
+    pub names: Vec<Name>,
+    /// Whether a failure keeps the rest from starting.
+    pub after_failure: AfterFailure,
+}
+
+/// Runs jobs in the session's worktree.
+///
+/// # Errors
+/// There is no worktree or no usable `discern.toml`; a name is unknown; the worktree can't be locked.
+pub fn run(
+    request: &Request,
+    session: &mut Session<'_>,
+    audience: &mut dyn Audience,
+) -> Result<RunDocument, GateError> {
+    let repository = session.repository;
+    refuse_inside_own_job(repository)?;
+    let config = worktree_config(repository)?;
+    let plan = plan_of(request, &config, session)?;
+    // An unborn branch has no commit, and needs none.
+    let head = repository.head().ok();
+    let lock = match take_worktree(session, head.as_ref(), audience)? {
+        Ok(lock) => lock,
+        Err(pending) => return Ok(*pending),
+    };
+    let mut inner = Inner { request, session, audience, head, config, plan };
+    inner.carry_out(lock)
+}
+
+/// The configuration as it lies in the worktree, committed or not.
+fn worktree_config(repository: &Repository) -> Result<Config, GateError> {
+    let path = repository.worktree()?.join(config::FILE);
+    let bytes = files::read_bounded(&path, config::BYTES_MAX as u64).map_err(|error| {
+        let message = format!("`{}` can't be read: {error}", config::FILE);
+        Refusal::new(Diagnostic::new("config-unreadable", message).at(config::FILE))
+    })?;
+    let Some(bytes) = bytes else {
+        let message = format!("there is no `{}` here", config::FILE);
+        let diagnostic = Diagnostic::new("config-missing", message).at(config::FILE).fix("git discern init");
+        return Err(Refusal::new(diagnostic).into());
+    };
+    Ok(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None))?)
+}
+
+/// The named jobs and everything that they need, all to be run.
+fn plan_of(request: &Request, config: &Config, session: &Session<'_>) -> Result<(Plan, Details), Refusal> {
+    if let Some(unknown) = request.names.iter().find(|name| config.job(name).is_none()) {
+        let known: Vec<String> = config.jobs.iter().map(|job| format!("`{}`", job.name)).collect();
+        let message = match (known.is_empty(), config.standard(unknown).is_some()) {
+            (_, true) => format!("`{unknown}` is a standard: `git discern standards {unknown}` measures it"),
+            (true, false) => format!("there is no job `{unknown}`, nor any other"),
+            (false, false) => format!("there is no job `{unknown}`; there are {}", known.join(", ")),
+        };
+        return Err(Refusal::new(Diagnostic::new("unknown-name", message).at(config::FILE)));
+    }
+    let asked: BTreeSet<&Name> = request.names.iter().collect();
+    let details: Vec<Detailed> = config
+        .jobs
+        .iter()
+        .map(|job| detailed(job, config, asked.is_empty() || asked.contains(&job.name), session))
+        .collect();
+    let known = Known {
+        receipts: BTreeMap::new(),
+        differences: BTreeMap::new(),
+        left_here: BTreeMap::new(),
+        outputs_kept: BTreeSet::new(),
+        place: Place::InPlace,
+        rerun: Rerun::None,
+    };
+    let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
+    Ok((plan, attempt::by_key(details)))
+}
+
+type Details = BTreeMap<RequirementKey, Detailed>;
+
+/// A job as the schedule needs it. Its subject says nothing, because the tree is as it is.
+fn detailed(job: &config::Job, config: &Config, demanded: bool, session: &Session<'_>) -> Detailed {
+    let input = SubjectInput {
+        definition: Definition { source: subject::Source::Run(job.run.clone()), measure: None },
+        tree: TreeId(ObjectId::null()),
+        inputs: Inputs::WholeTree,
+        needs: BTreeMap::new(),
+        environment_mode: config.gate.environment,
+        environment: BTreeMap::new(),
+        toolchain: Vec::new(),
+        platform: Platform::current(),
+    };
+    let nearest = session.ledger.nearest(RequirementKind::Job, &job.name).unwrap_or_default();
+    let requirement = Requirement {
+        key: RequirementKey::job(job.name.clone()),
+        subject: input.subject(),
+        execution: input.execution(),
+        command: job.run.to_string(),
+        needs: job.influences.needs.clone(),
+        after: job.after.clone(),
+        from: None,
+        retries: job.retries,
+        inputs_declared: job.influences.inputs.is_some(),
+        limit: None,
+        demanded,
+        expected_ms: nearest.receipts.first().map(|receipt| receipt.duration_ms),
+    };
+    Detailed { requirement, input }
+}
+
+/// The worktree's lock, waited for ten seconds; after that the answer.
+fn take_worktree(
+    session: &Session<'_>,
+    head: Option<&Head>,
+    audience: &mut dyn Audience,
+) -> Result<Result<WorktreeLock, Box<RunDocument>>, GateError> {
+    let since_ms = session.now().monotonic_ms;
+    let mut told = false;
+    loop {
+        let taken = WorktreeLock::try_take(session.repository.git_dir());
+        let taken = taken.map_err(|error| store_error("lock the worktree", &error))?;
+        let Taken::Busy(holder) = taken else {
+            let Taken::Held(lock) = taken else { continue };
+            return Ok(Ok(lock));
+        };
+        let pending = worktree_lock::pending(holder, session.repository, head.and_then(|head| head.branch.clone()));
+        let now = session.now();
+        if now.monotonic_ms.saturating_sub(since_ms) >= WORKTREE_WAIT_MS {
+            let mut document = RunDocument::new("run", Exit::Pending);
+            document.pending = Some(pending);
+            return Ok(Err(Box::new(document)));
+        }
+        if !std::mem::replace(&mut told, true) {
+            audience.event(&Event { at: now.wall, what: What::Waiting { pending } });
+        }
+        audience.tick(now.wall);
+        process::wait_any(&[], LOOK_AGAIN_MS);
+    }
+}
+
+struct Inner<'i, 'r> {
+    request: &'i Request,
+    session: &'i mut Session<'r>,
+    audience: &'i mut dyn Audience,
+    head: Option<Head>,
+    config: Config,
+    plan: (Plan, Details),
+}
+
+impl Inner<'_, '_> {
+    /// Runs the plan, from the journal to the answer.
+    fn carry_out(&mut self, mut lock: WorktreeLock) -> Result<RunDocument, GateError> {
+        let top = self.session.repository.worktree()?.to_owned();
+        let mut signals = Signals::install(&Signal::OWNER).ok();
+        let started_at = self.session.now().wall;
+        let commit = self.head.as_ref().map(|head| head.commit);
+        let journal = attempt::open_journal(self.session, "run", None, commit, started_at);
+        let (journal, trouble) = match journal {
+            Ok(journal) => (Some(journal), None),
+            Err(error) => (None, Some(format!("no journal could be made ({error}); this run has no handle"))),
+        };
+        lock.describe(&Holder {
+            command: "run".to_owned(),
+            pid: std::process::id(),
+            since: started_at,
+            operation: journal.as_ref().map(|journal| journal.handle().clone()),
+            candidate: None,
+        });
+        let attempt = self.session.random().attempt(started_at);
+        let candidate = self.candidate();
+        let (plan, details) = &self.plan;
+        let session = &mut *self.session;
+        let reporter = &mut *self.audience;
+        let signals = signals.as_mut();
+        let parts = Parts { session, reporter, journal, signals, lock, snapshot: None, attempt, commit, top };
+        let mut machine = Machine::new(parts).map_err(|error| store_error("make room for logs", &error))?;
+        if let (Some(candidate), Some(head)) = (candidate, &self.head) {
+            let summary = head.summary.clone();
+            machine.tell(What::Began { command: "run".to_owned(), candidate, summary });
+        }
+        if let Some(text) = trouble {
+            machine.tell(What::Note { text });
+        }
+        machine.tell(What::Planned { requirements: as_event(plan) });
+        machine.take_up(Work {
+            config: self.config.clone(),
+            details: details.clone(),
+            order: plan.items.iter().map(|item| item.requirement.key.clone()).collect(),
+            plan: plan.clone(),
+            comparison: Comparison::default(),
+        });
+        let (worked, stopped) = work(&mut machine, self.request, &self.config, plan, details, commit);
+        let mut document = answer(plan, details, &worked, stopped.as_ref(), machine.logs());
+        // A temporary folder of logs goes with the machine.
+        if machine.handle().is_none() {
+            document.requirements.iter_mut().for_each(|report| report.log = None);
+        }
+        let duration_ms = machine.session.now().wall.millis_since(started_at).max(0).unsigned_abs();
+        let (outcome, exit) = (document.outcome, document.exit);
+        machine.tell(What::Ended { outcome, exit, duration_ms });
+        Ok(document)
+    }
+
+    /// `HEAD`, for the story; the tree as it stands may differ from it.
+    fn candidate(&self) -> Option<Candidate> {
+        let head = self.head.as_ref()?;
+        let worktree = self.session.repository.worktree_name();
+        Some(Candidate { commit: head.commit, tree: head.tree, branch: head.branch.clone(), worktree })
+    }
+}
+
+fn work(
+    machine: &mut Machine<'_, '_>,
+    request: &Request,
+    config: &Config,
+    plan: &Plan,
+    details: &Details,
+    commit: Option<CommitId>,
+) -> (Worked, Option<Stopped>) {
+    let (handle, logs) = (machine.handle(), machine.logs().to_owned());
+    let attempt = machine.attempt();
+    let mut evaluator = Evaluator {
+        details,
+        attempt,
+        commit: commit.unwrap_or(CommitId(ObjectId::null())),
+        place: Place::InPlace,
+        handle,
+        salt: &mut || Salt([0; 16]),
+        log_path: &|log: &LogRef| Some(logs.join(&log.file).to_string_lossy().into_owned()),
+    };
+    let parallel = config.gate.parallel.map_or_else(cores, |it| it.get() as usize);
+    let mut run = Run::without_claim(machine);
+    let worked = run.work(Schedule::new(plan, request.after_failure), parallel, &mut evaluator);
+    let stopped = run.stopped().cloned();
+    (worked, stopped)
+}
+
+fn as_event(plan: &Plan) -> Vec<PlannedRequirement> {
+    let items = plan.items.iter().filter(|item| item.runs());
+    items
+        .map(|item| {
+            let why = match &item.decision {
+                plan::Decision::Run(why @ Why::NeededBy(_)) => why.to_string(),
+                _ => "asked for".to_owned(),
+            };
+            PlannedRequirement {
+                kind: item.requirement.key.kind,
+                name: item.requirement.key.name.clone(),
+                command: item.requirement.command.clone(),
+                decision: Decision::Run { why },
+                expected_ms: item.requirement.expected_ms,
+            }
+        })
+        .collect()
+}
+
+/// The answer: every job that was to run, with how far it got.
+fn answer(
+    plan: &Plan,
+    details: &Details,
+    worked: &Worked,
+    stopped: Option<&Stopped>,
+    logs: &std::path::Path,
+) -> RunDocument {
+    let reports: Vec<RequirementReport> =
+        plan.items.iter().filter(|item| item.runs()).map(|item| report(item, details, worked, logs)).collect();
+    let passes = reports.iter().all(|report| report.verdict == Standing::Passed);
+    let exit = match stopped {
+        Some(stopped) => stopped.exit(),
+        None if passes => Exit::Success,
+        None => Exit::Failed,
+    };
+    let mut document = RunDocument::new("run", exit);
+    document.requirements = reports;
+    if let Some(stopped) = stopped {
+        let reason = stopped.reason().word().to_owned();
+        document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });
+        if let Stopped::Store(problem) | Stopped::Internal(problem) = stopped {
+            document.diagnostics.push(Diagnostic::new("run-broken", problem.clone()));
+        }
+    }
+    document
+}
+
+fn report(item: &plan::PlanItem, details: &Details, worked: &Worked, logs: &std::path::Path) -> RequirementReport {
+    let key = &item.requirement.key;
+    let obtained = worked.receipts.iter().rev().find(|receipt| receipt.key() == *key);
+    let mut report = match (details.get(key), obtained) {
+        (Some(detailed), Some(receipt)) => {
+            let log = receipt.log.as_ref().map(|log| logs.join(&log.file).to_string_lossy().into_owned());
+            evaluate::of_receipt(detailed, receipt, Source::Ran, log)
+        }
+        _ => evaluate::unrun(key, item.requirement.command.clone(), None),
+    };
+    if report.verdict == Standing::Unrun && worked.cut_short.contains(key) {
+        report.verdict = Standing::Cancelled;
+    }
+    // The tree as it stands is no subject that anybody could look up.
+    report.subject = None;
+    report
+}
+
+fn store_error(doing: &str, error: &std::io::Error) -> StoreError {
+    StoreError { doing: doing.to_owned(), problem: error.to_string() }
+}
