@@ -43,6 +43,33 @@ pub struct RunDocument {
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that help.
     pub hints: Vec<String>,
+    /// What `standards --pin` did to `discern.toml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<PinnedLimits>,
+}
+
+/// Limits that were tightened where they are written. Committing that is the user's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PinnedLimits {
+    /// The file that was edited.
+    pub path: String,
+    /// Each tightened limit; none, when no reading was better than its limit by more than the margin.
+    pub limits: Vec<PinnedLimit>,
+    /// The change as a unified diff.
+    pub diff: String,
+}
+
+/// One tightened limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PinnedLimit {
+    /// The standard.
+    pub name: Name,
+    /// The limit before, as written.
+    pub from: String,
+    /// The limit now, as written.
+    pub to: String,
+    /// Its line in the file, from 1.
+    pub line: usize,
 }
 
 impl RunDocument {
@@ -61,6 +88,7 @@ impl RunDocument {
             cancelled: None,
             diagnostics: Vec::new(),
             hints: Vec::new(),
+            pinned: None,
         }
     }
 

@@ -6,8 +6,11 @@ use clap_complete::engine::ArgValueCandidates;
 use super::completions::Offered;
 use super::{Global, done};
 use crate::claim::record::Purpose;
-use crate::engine::gate::Request;
+use crate::document::{Diagnostic, Refusal};
+use crate::engine::gate::{self, Request};
+use crate::engine::pinning::{self, PinError};
 use crate::engine::requirements::Chosen;
+use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::id::Name;
 use crate::plan::Rerun;
@@ -34,16 +37,44 @@ pub struct Standards {
 
 /// See the module's documentation.
 pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
-    if args.pin {
-        return Err(super::not_built("standards --pin"));
-    }
     let names: Vec<Name> = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
     let request = Request {
         purpose: Purpose::Standards,
-        chosen: if names.is_empty() { Chosen::All } else { Chosen::Named(names) },
+        chosen: match (args.pin, names.is_empty()) {
+            (true, _) => Chosen::ForPin(names.clone()),
+            (false, true) => Chosen::All,
+            (false, false) => Chosen::Named(names.clone()),
+        },
         rerun: if args.rerun { Rerun::All } else { Rerun::None },
         wait: args.wait,
         keep_going: args.keep_going,
     };
-    done::carry_out(global, &request)
+    if args.pin { measure_and_pin(global, &request) } else { done::carry_out(global, &request) }
+}
+
+/// Measures, reusing what is known, and tightens limits if everything is green.
+fn measure_and_pin(global: &Global, request: &Request) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let mut session = Session::new(&repository);
+    let mut reporter = global.reporter();
+    let mut document = gate::run(request, &mut session, &mut reporter).map_err(done::cause)?;
+    if document.ok {
+        document.pinned = Some(pinning::pin(&repository, &document, request.chosen.names()).map_err(pin_error)?);
+    } else if document.exit == Exit::Failed.code() {
+        let message = "no limit is pinned while a standard is red";
+        document.diagnostics.push(Diagnostic::new("not-pinned", message));
+    }
+    reporter.finish(&document);
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+/// The cause itself, for which the edge has a sentence.
+fn pin_error(error: PinError) -> anyhow::Error {
+    match error {
+        PinError::Refused(refusal) => refusal.into(),
+        PinError::Git(error) => error.into(),
+        PinError::NotPinned(_) | PinError::Io { .. } => {
+            Refusal::new(Diagnostic::new("not-pinned", error.to_string())).into()
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::evidence::subject::Salt;
 use crate::evidence::{Failure, LogRef, Place, Receipt, RequirementKey, RequirementKind, Verdict};
 use crate::id::{AttemptId, CommitId, OperationHandle};
 use crate::plan::{Decision, Ended, PlanItem};
-use crate::standard::Limit;
+use crate::standard::{Decimal, Limit};
 
 /// Makes receipts for one attempt.
 pub struct Evaluator<'e> {
@@ -174,8 +174,8 @@ pub fn of_receipt(detailed: &Detailed, receipt: &Receipt, source: Source, log: O
 /// Judges the reading in a standard's report, if there is one, against `limit`: verdict, value, limits, distance, and the
 /// reason where it fails.
 pub fn hold_against(report: &mut RequirementReport, limit: &Limit) {
-    report.limit = Some(limit.own.to_string());
-    report.trunk_limit = limit.trunk.as_ref().map(ToString::to_string);
+    report.limit = Some(limit.own.plain());
+    report.trunk_limit = limit.trunk.as_ref().map(Decimal::plain);
     let Some(reading) = &report.reading else { return };
     report.value = Some(reading.value.clone());
     // What can't be judged passes nothing; planning lets no such reading count.

@@ -20,6 +20,7 @@ pub mod log;
 pub mod machine;
 pub mod measure;
 mod order;
+pub mod pinning;
 pub mod planning;
 pub mod recovery;
 pub mod requirements;

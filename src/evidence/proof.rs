@@ -9,7 +9,7 @@ use super::format::{self, Unreadable};
 use super::receipt::{self, Reading, Receipt, RequirementKey, RequirementKind, Verdict};
 use super::subject::Platform;
 use crate::id::{AttemptId, CommitId, Digest, Name, Subject, TreeId};
-use crate::standard::Limit;
+use crate::standard::{Decimal, Limit};
 use crate::time::Timestamp;
 
 /// For one commit: every requirement, each with a passing receipt.
@@ -293,9 +293,9 @@ impl ProofRequirement {
             reused: receipt.attempt != attempt,
             flaky: receipt::flaky(known),
             reading: receipt.reading.clone(),
-            limit: demand.limit.as_ref().map(|limit| limit.own.to_string()),
+            limit: demand.limit.as_ref().map(|limit| limit.own.plain()),
             distance,
-            trunk_limit: demand.limit.as_ref().and_then(|limit| limit.trunk.as_ref()).map(ToString::to_string),
+            trunk_limit: demand.limit.as_ref().and_then(|limit| limit.trunk.as_ref()).map(Decimal::plain),
         })
     }
 }

@@ -5,6 +5,7 @@
 use super::line::{Line, Role};
 use super::phrase;
 use super::settings::Detail;
+use super::standards::{self, Row};
 use super::story::{retirement, standing};
 use super::tail::Tail;
 use crate::document::{Cancelled, LOOSER, Pending, RequirementReport, RunDocument, Source, Standing};
@@ -34,6 +35,11 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
     }
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
         failure(&mut bytes, requirement, color, tail);
+    }
+    let rows: Vec<Row<'_>> = document.requirements.iter().filter_map(Row::of_report).collect();
+    let table = if document.command() == "standards" { standards::table(&rows) } else { Vec::new() };
+    for line in table.into_iter().chain(document.pinned.iter().flat_map(standards::pinned)) {
+        write_line(&mut bytes, &line, color);
     }
     for (at, line) in verdict(document).into_iter().enumerate() {
         let took =
@@ -80,8 +86,6 @@ fn failure_headline(requirement: &RequirementReport) -> Line {
         Line::new().with(Role::Bad, "failed").with(Role::Plain, "  ").with(Role::Strong, requirement.name.as_str());
     let facts = [
         requirement.reason.clone().or_else(|| ended_how(requirement)),
-        requirement.value.as_ref().map(|value| format!("it is {value}")),
-        requirement.limit.as_ref().map(|limit| format!("the limit is {limit}")),
         requirement.duration_ms.map(|millis| format!("after {}", phrase::duration(millis))),
         requirement.reused_from.as_ref().map(|from| format!("verdict of {} on {}", from.at, from.commit.short())),
     ];

@@ -13,6 +13,7 @@ pub mod live;
 pub mod phrase;
 pub mod schema;
 pub mod settings;
+pub mod standards;
 pub mod status;
 pub mod story;
 pub mod stream;

@@ -88,6 +88,11 @@ impl Decimal {
         &self.text
     }
 
+    /// The text without the `_` that TOML allows between digits, so that anything can read it.
+    pub fn plain(&self) -> String {
+        self.text.replace('_', "")
+    }
+
     /// Whether it is 0, however it is written.
     pub fn is_zero(&self) -> bool {
         self.number.digits.is_empty()

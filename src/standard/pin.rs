@@ -16,6 +16,9 @@ use crate::id::Name;
 /// The digits behind the point of a pinned rate, unless limit or margin have more: rates rarely end.
 const RATE_PLACES: u32 = 2;
 
+/// The unchanged lines that a diff shows around a change.
+const CONTEXT_LINES: usize = 3;
+
 /// A configuration with tighter limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
@@ -23,6 +26,50 @@ pub struct Pinned {
     pub text: String,
     /// What changed, in the file's order; empty if nothing improved enough.
     pub changes: Vec<Change>,
+}
+
+impl Pinned {
+    /// The change as a unified diff of `path`, which had the text `before`: pinning replaces numbers inside lines, so that
+    /// lines correspond one to one. Empty if nothing changed.
+    pub fn diff(&self, before: &str, path: &str) -> String {
+        let lines: Vec<(&str, &str)> = before.split_inclusive('\n').zip(self.text.split_inclusive('\n')).collect();
+        let changed: Vec<usize> = (0..lines.len()).filter(|&at| lines[at].0 != lines[at].1).collect();
+        let mut text = if changed.is_empty() { String::new() } else { format!("--- a/{path}\n+++ b/{path}\n") };
+        let mut rest = changed.as_slice();
+        while let Some(&first) = rest.first() {
+            // Changes whose context would touch share a hunk.
+            let together = rest.windows(2).take_while(|pair| pair[1] - pair[0] <= 2 * CONTEXT_LINES).count() + 1;
+            let end = (rest[together - 1] + CONTEXT_LINES + 1).min(lines.len());
+            text.push_str(&hunk(&lines, first.saturating_sub(CONTEXT_LINES)..end));
+            rest = &rest[together..];
+        }
+        text
+    }
+}
+
+/// One hunk of a diff in which each line of `within` stands for itself or is replaced by one line.
+fn hunk(lines: &[(&str, &str)], within: Range<usize>) -> String {
+    let (start, count) = (within.start + 1, within.len());
+    let mut text = format!("@@ -{start},{count} +{start},{count} @@\n");
+    let mut push = |mark: char, line: &str| {
+        text.push(mark);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push_str("\n\\ No newline at end of file\n");
+        }
+    };
+    let mut added = Vec::new();
+    for &(old, new) in &lines[within] {
+        if old != new {
+            push('-', old);
+            added.push(new);
+            continue;
+        }
+        added.drain(..).for_each(|line| push('+', line));
+        push(' ', old);
+    }
+    added.into_iter().for_each(|line| push('+', line));
+    text
 }
 
 /// One tightened limit.

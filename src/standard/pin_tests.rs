@@ -95,3 +95,26 @@ fn a_rate_is_pinned_on_the_loose_side_and_still_passes() {
         assert!(twice.changes.is_empty(), "a pin of what is pinned changes nothing");
     }
 }
+
+#[test]
+fn the_diff_has_three_lines_around_each_change_and_joins_what_touches() {
+    let filler = |count: usize| "#\n".repeat(count);
+    let standard =
+        |name: &str, key: &str| format!("[standards.{name}]\nrun = \"x\"\ndirection = \"down\"\n{key} = 9\n");
+    let text = filler(1)
+        + &standard("a", "limit")
+        + &filler(2)
+        + &standard("b", "limit")
+        + &filler(9)
+        + &standard("c", "limit");
+    let text = text.trim_end();
+    let pinned = pin_all(text, &[("a", "1", None), ("b", "2", None), ("c", "3", None)]).expect("pinned");
+    let diff = pinned.diff(text, "discern.toml");
+    let heads: Vec<&str> = diff.lines().filter(|line| line.starts_with("@@")).collect();
+    assert_eq!(heads, ["@@ -2,13 +2,13 @@", "@@ -21,4 +21,4 @@"]);
+    assert!(
+        diff.ends_with("-limit = 9\n\\ No newline at end of file\n+limit = 3\n\\ No newline at end of file\n"),
+        "{diff}"
+    );
+    assert_eq!(Pinned { text: text.to_owned(), changes: Vec::new() }.diff(text, "discern.toml"), "");
+}

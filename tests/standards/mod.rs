@@ -2,6 +2,7 @@
 
 mod limits;
 mod measuring;
+mod pin;
 mod trunk;
 
 use serde_json::Value;

@@ -52,6 +52,7 @@ fn a_failure_shows_the_end_of_its_log_the_file_and_the_command_that_repeats_it()
         RequirementReport { reason: Some("`no-such-tool` was not found".into()), ..failed("tool", "/gone") },
         RequirementReport {
             kind: RequirementKind::Standard,
+            reason: Some("80.1 is below the limit 81.5".into()),
             value: Some("80.1".into()),
             limit: Some("81.5".into()),
             ..failed("coverage", "/long")

@@ -1,0 +1,137 @@
+//! Standards as people see them: one line each, with value, limits and distance. `standards`, the Proof's page and `--pin`
+//! show them alike.
+
+use super::line::{Line, Role};
+use crate::document::{PinnedLimits, RequirementReport};
+use crate::evidence::{ProofRequirement, RequirementKind};
+
+/// What there is to show of one standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<'r> {
+    name: &'r str,
+    /// Its number; nothing where it was not measured.
+    value: Option<&'r str>,
+    limit: Option<&'r str>,
+    trunk_limit: Option<&'r str>,
+    distance: Option<&'r str>,
+}
+
+impl<'r> Row<'r> {
+    /// The row of a requirement in a report; nothing for a job.
+    pub fn of_report(report: &'r RequirementReport) -> Option<Self> {
+        (report.kind == RequirementKind::Standard).then(|| Self {
+            name: report.name.as_str(),
+            value: report.value.as_deref(),
+            limit: report.limit.as_deref(),
+            trunk_limit: report.trunk_limit.as_deref(),
+            distance: report.distance.as_deref(),
+        })
+    }
+
+    /// The row of a requirement in a Proof; nothing for a job.
+    pub fn of_proof(requirement: &'r ProofRequirement) -> Option<Self> {
+        (requirement.kind == RequirementKind::Standard).then(|| Self {
+            name: requirement.name.as_str(),
+            value: requirement.reading.as_ref().map(|reading| reading.value.as_str()),
+            limit: requirement.limit.as_deref(),
+            trunk_limit: requirement.trunk_limit.as_deref(),
+            distance: requirement.distance.as_deref(),
+        })
+    }
+}
+
+/// A line for each standard, in columns: name, value, limit (and trunk's, where it differs), distance.
+pub fn table(rows: &[Row<'_>]) -> Vec<Line> {
+    let value = |row: &Row<'_>| row.value.unwrap_or("no value").to_owned();
+    let widest = |text: &dyn Fn(&Row<'_>) -> String| rows.iter().map(|row| text(row).len()).max().unwrap_or(0);
+    let names = widest(&|row| row.name.to_owned());
+    let (values, limits) = (widest(&value), widest(&limit));
+    let line = |row: &Row<'_>| {
+        let (role, distance) = distance(row.distance);
+        Line::text("  ")
+            .column(Role::Strong, row.name, names + 2)
+            .column(Role::Plain, value(row), values + 2)
+            .column(Role::Faint, limit(row), limits + 2)
+            .with(role, distance)
+    };
+    rows.iter().map(line).collect()
+}
+
+fn limit(row: &Row<'_>) -> String {
+    match (row.limit, row.trunk_limit) {
+        (Some(limit), Some(trunk)) if trunk != limit => format!("limit {limit}, trunk's {trunk}"),
+        (Some(limit), _) => format!("limit {limit}"),
+        (None, _) => String::new(),
+    }
+}
+
+/// A distance in words.
+fn distance(text: Option<&str>) -> (Role, String) {
+    match text {
+        None => (Role::Plain, String::new()),
+        Some(text) if text.starts_with('-') => (Role::Bad, format!("{} beyond it", &text[1..])),
+        Some("0") => (Role::Good, "exactly at it".to_owned()),
+        Some(text) => (Role::Good, format!("{text} to spare")),
+    }
+}
+
+/// What `--pin` did: the diff, then what is left to do.
+pub fn pinned(pinned: &PinnedLimits) -> Vec<Line> {
+    let role = |line: &str| match line.as_bytes().first() {
+        _ if line.starts_with("---") || line.starts_with("+++") => Role::Strong,
+        Some(b'-') => Role::Bad,
+        Some(b'+') => Role::Good,
+        Some(b'@') => Role::Faint,
+        _ => Role::Plain,
+    };
+    let mut lines: Vec<Line> = pinned.diff.lines().map(|line| Line::new().with(role(line), line)).collect();
+    let count = pinned.limits.len();
+    lines.push(if count == 0 {
+        Line::new().with(Role::Good, "pinned").with(Role::Plain, "  nothing: no value is better than limit and margin")
+    } else {
+        let limits = super::phrase::count(count, "limit");
+        let text = format!("  {limits} in {}; commit it: ", pinned.path);
+        let command = format!("git commit {}", pinned.path);
+        Line::new().with(Role::Good, "pinned").with(Role::Plain, text).with(Role::Command, command)
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(rows: &[Row<'_>]) -> Vec<String> {
+        table(rows).iter().map(|line| line.paint(false)).collect()
+    }
+
+    #[test]
+    fn each_standard_has_value_limits_and_distance_in_columns() {
+        let row = Row {
+            name: "coverage",
+            value: Some("83.2"),
+            limit: Some("82"),
+            trunk_limit: Some("81.5"),
+            distance: Some("1.2"),
+        };
+        let exact = Row {
+            name: "size",
+            value: Some("1048576"),
+            limit: Some("1048576"),
+            trunk_limit: None,
+            distance: Some("0"),
+        };
+        let beyond =
+            Row { name: "todos", value: Some("7"), limit: Some("5"), trunk_limit: Some("5"), distance: Some("-2") };
+        let unknown = Row { name: "slow", value: None, limit: Some("5"), trunk_limit: None, distance: None };
+        assert_eq!(
+            shown(&[row, exact, beyond, unknown]),
+            [
+                "  coverage  83.2      limit 82, trunk's 81.5  1.2 to spare",
+                "  size      1048576   limit 1048576           exactly at it",
+                "  todos     7         limit 5                 2 beyond it",
+                "  slow      no value  limit 5",
+            ]
+        );
+    }
+}
