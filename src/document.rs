@@ -6,6 +6,7 @@
 mod commits;
 mod status;
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
+mod hook;
 
 use crate::time::Timestamp;
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use crate::evidence::{Proof, Reading, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject, TreeId};
 pub use commits::{CommitReport, CommitStanding, CommitsDocument, FlakyRequirement, HowOften};
+pub use hook::{HookDocument, PushedCommit};
 
 /// The answer of `done` and `standards`, and the frame of every other answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -300,6 +302,9 @@ pub struct InitDocument {
     pub guessed: Vec<String>,
     /// What was left out, with the reason.
     pub left_out: Vec<String>,
+    /// What was done about the pre-push hook, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hook: Vec<String>,
     /// What to look at, most important first.
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that come next.

@@ -103,3 +103,11 @@ fn outside_a_repository_and_in_a_bare_one_it_says_so() {
     let bare = bench.at(bench.root().join("bare.git")).discern(&["init"]).exits(2);
     assert!(bare.stderr.contains("has no worktree here"), "{}", bare.shown());
 }
+
+#[test]
+fn the_hook_comes_with_it_when_asked_for() {
+    let bench = Bench::new();
+    let init = with_programs(&bench, &[]).discern(&["init", "--hook"]).exits(0);
+    assert!(init.stdout.contains("wrote the hook"), "{}", init.shown());
+    assert!(bench.has(".git/hooks/pre-push"));
+}

@@ -1,9 +1,25 @@
 //! `git discern hook`: the pre-push hook, beside whatever hook is there already.
 
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Subcommand};
 
-use super::Global;
+use super::{Global, here, verify};
+use crate::config::{self, Command};
+use crate::document::{Diagnostic, HookDocument, PushedCommit, Refusal};
+use crate::engine::hook::push::{self, Request, Unproven};
+use crate::engine::hook::{self, HookError, HookState, Installed, update};
+use crate::engine::session::Session;
 use crate::exit::Exit;
+use crate::git::worktrees::Worktree;
+use crate::git::{GitError, Repository};
+use crate::os::{environment, program};
+use crate::report::Answer;
+use crate::report::line::Line;
+
+/// More bytes than this are not read from git: a million refs take half of it.
+const LINES_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// The arguments of `git discern hook`.
 #[derive(Debug, Args)]
@@ -30,6 +46,169 @@ pub enum Action {
 }
 
 /// See the module's documentation.
-pub fn run(_global: &Global, _args: &Hook) -> anyhow::Result<Exit> {
-    Err(super::not_built("hook"))
+pub fn run(global: &Global, args: &Hook) -> anyhow::Result<Exit> {
+    match &args.action {
+        Action::Install => {
+            let repository = here::repository()?;
+            answer(global, install(&repository)?, &repository)
+        }
+        Action::Uninstall => {
+            let repository = here::repository()?;
+            let done = hook::uninstall(&repository).map_err(cause)?;
+            global.reporter().answer(&document(done), page);
+            Ok(Exit::Success)
+        }
+        Action::PrePush { remote, url } => Ok(pre_push(global, remote.as_deref(), url.as_deref())),
+    }
+}
+
+/// Puts the hook in place.
+pub fn install(repository: &Repository) -> anyhow::Result<Installed> {
+    hook::install(repository, &own_program(repository)?).map_err(cause)
+}
+
+/// Says what was done, and whether git will run it.
+fn answer(global: &Global, installed: Installed, repository: &Repository) -> anyhow::Result<Exit> {
+    let mut document = document(installed);
+    if let HookState::NotEffective { why } = hook::effective(repository)? {
+        document.diagnostics.push(Diagnostic::new("hook-not-effective", format!("no hook of ours runs here: {why}")));
+        let HookDocument { file, told, diagnostics, .. } = document;
+        document = HookDocument { file, told, diagnostics, ..HookDocument::new(Exit::Refused) };
+    }
+    let mut reporter = global.reporter();
+    reporter.answer(&document, page);
+    reporter.diagnostics(&document.diagnostics);
+    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+fn document(done: Installed) -> HookDocument {
+    HookDocument { file: Some(done.file.display().to_string()), told: done.told, ..HookDocument::new(Exit::Success) }
+}
+
+fn page(document: &HookDocument) -> Vec<Line> {
+    document.told.iter().map(Line::text).collect()
+}
+
+/// The path that the hook names: as `PATH` finds this very program, so that an update leaves it right; else the program itself.
+fn own_program(repository: &Repository) -> anyhow::Result<String> {
+    let own = std::env::current_exe().and_then(|own| own.canonicalize());
+    let search = environment::variable("PATH").unwrap_or_default();
+    let top = repository.worktree().unwrap_or(repository.git_dir());
+    let mut found = std::env::split_paths(&search).filter(|folder| folder.is_absolute()).filter_map(|folder| {
+        let file = folder.join("git-discern");
+        program::is_there(&file.to_string_lossy(), None, top).then_some(file)
+    });
+    let same = |file: &PathBuf| own.as_ref().is_ok_and(|own| file.canonicalize().is_ok_and(|file| file == *own));
+    let chosen = found.find(same).or(own.ok());
+    let chosen = chosen.and_then(|path| path.to_str().map(str::to_owned));
+    Ok(chosen.ok_or_else(|| {
+        let message = "the path of this program can't be found out, so that the hook could not name it";
+        Refusal::new(Diagnostic::new("no-program", message))
+    })?)
+}
+
+/// What a hook that can't be put in place or taken out comes to.
+fn cause(error: HookError) -> anyhow::Error {
+    let error = match error {
+        HookError::Git(error) => return error.into(),
+        other => other,
+    };
+    let (code, fix) = match &error {
+        HookError::Git(_) => ("git-refused", None),
+        HookError::Io { source, .. } => {
+            let message = format!("could not {error}: {source}");
+            return Refusal::new(Diagnostic::new("hook-file", message)).into();
+        }
+        HookError::TurnedOff { .. } => ("hooks-turned-off", Some("git config --unset core.hooksPath".to_owned())),
+        HookError::NoShellScript { .. } => ("hook-not-chained", None),
+        HookError::Mangled { .. } => ("hook-mangled", None),
+        HookError::InTheWay { .. } => ("hook-in-the-way", None),
+    };
+    let message = match &error {
+        HookError::NoShellScript { .. } => {
+            format!(
+                "{error}: have it run `git discern hook pre-push \"$@\"` with its standard input, and stop when that fails"
+            )
+        }
+        _ => error.to_string(),
+    };
+    let mut diagnostic = Diagnostic::new(code, message);
+    diagnostic.fix = fix;
+    Refusal::new(diagnostic).into()
+}
+
+/// 0 lets the push go on, 1 stops it: also where nothing can be known.
+fn pre_push(global: &Global, remote: Option<&str>, url: Option<&str>) -> Exit {
+    let document = match judge(remote.unwrap_or_default(), url.unwrap_or_default()) {
+        Ok(document) => document,
+        Err(error) => {
+            let refusal = super::refusal(&error);
+            let mut document = HookDocument::new(Exit::Failed);
+            document.told.push("this push is stopped, because it could not be judged".to_owned());
+            document.diagnostics = refusal.diagnostics;
+            document
+        }
+    };
+    let mut reporter = global.reporter();
+    reporter.tell(&crate::report::push::lines(&document));
+    reporter.diagnostics(&document.diagnostics);
+    if global.settings.answer == Answer::Json {
+        reporter.answer(&document, |_| Vec::new());
+    }
+    Exit::from_code(document.exit).unwrap_or(Exit::Internal)
+}
+
+fn judge(remote: &str, url: &str) -> anyhow::Result<HookDocument> {
+    let updates = update::parse(&lines_of_git()?).map_err(|strange| {
+        Refusal::new(Diagnostic::new("strange-line", format!("{strange}; this command is for git's pre-push hook")))
+    })?;
+    let repository = here::repository()?;
+    repository.refs().remember(&["refs/"])?;
+    let mut session = Session::new(&repository);
+    let request = Request { remote: remote.to_owned(), url: url.to_owned(), updates };
+    let decided = push::decide(&mut session, &request).map_err(verify::cause)?;
+    let exit = if decided.unproven.is_empty() { Exit::Success } else { Exit::Failed };
+    let mut document = HookDocument { told: decided.told, ..HookDocument::new(exit) };
+    if !decided.unproven.is_empty() {
+        let worktrees = repository.worktrees()?;
+        let pushed = decided.unproven.into_iter().map(|unproven| pushed(&repository, &worktrees, unproven));
+        document.unproven = pushed.collect::<Result<_, GitError>>()?;
+    }
+    Ok(document)
+}
+
+/// Everything that git wrote; from a terminal nothing, because nobody pushes there.
+fn lines_of_git() -> anyhow::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        return Ok(lines);
+    }
+    input.take(LINES_BYTES_MAX + 1).read_to_end(&mut lines)?;
+    anyhow::ensure!(lines.len() as u64 <= LINES_BYTES_MAX, "git wrote more than {LINES_BYTES_MAX} bytes");
+    Ok(lines)
+}
+
+/// The commit with the one command that mends it: where it is checked out, or else what checks it out first.
+fn pushed(repository: &Repository, worktrees: &[Worktree], unproven: Unproven) -> Result<PushedCommit, GitError> {
+    let commit = unproven.report.commit;
+    let here = repository.worktree().ok();
+    let at: Vec<&Worktree> = worktrees.iter().filter(|worktree| worktree.head == Some(commit)).collect();
+    let tree = repository.objects()?.commit(commit)?.tree;
+    let verb = if repository.file_at(tree, config::FILE)?.is_some() { "done" } else { "init" };
+    let fix = match at.iter().find(|worktree| here == Some(worktree.path.as_path())).or(at.first()) {
+        Some(worktree) if here == Some(worktree.path.as_path()) => format!("git discern {verb}"),
+        Some(worktree) => in_worktree(&worktree.path, verb),
+        None => {
+            let branch = unproven.local_ref.as_deref().and_then(|local| local.strip_prefix("refs/heads/"));
+            let switch = branch.map_or_else(|| format!("--detach {}", commit.short()), str::to_owned);
+            format!("git switch {switch} && git discern {verb}")
+        }
+    };
+    Ok(PushedCommit { report: unproven.report, refs: unproven.refs, fix })
+}
+
+fn in_worktree(path: &Path, verb: &str) -> String {
+    let path = path.to_string_lossy();
+    Command::List(["git", "-C", &path, "discern", verb].map(str::to_owned).to_vec()).to_string()
 }

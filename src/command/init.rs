@@ -28,9 +28,6 @@ pub struct Init {
 
 /// Drafts the configuration, writes it beside whatever else is at the top, and says what was guessed.
 pub fn run(global: &Global, args: &Init) -> anyhow::Result<Exit> {
-    if args.hook {
-        return Err(super::not_built("init --hook"));
-    }
     let repository = here::repository()?;
     let top = repository.worktree()?;
     let path = top.join(config::FILE);
@@ -39,7 +36,11 @@ pub fn run(global: &Global, args: &Init) -> anyhow::Result<Exit> {
     }
     let draft = draft(&repository, top)?;
     write_new(&path, &draft.toml)?;
-    global.reporter().answer(&document(&draft), page);
+    let mut document = document(&draft);
+    if args.hook {
+        document.hook = super::hook::install(&repository)?.told;
+    }
+    global.reporter().answer(&document, page);
     Ok(Exit::Success)
 }
 
@@ -122,6 +123,7 @@ fn document(draft: &detect::Draft) -> InitDocument {
         jobs: draft.jobs.clone(),
         guessed: draft.guessed.clone(),
         left_out: draft.left_out.clone(),
+        hook: Vec::new(),
         diagnostics,
         hints: hints.iter().map(|&command| command.to_owned()).collect(),
     }
@@ -144,6 +146,7 @@ fn page(document: &InitDocument) -> Vec<Line> {
         lines.push(Line::new().with(Role::Caution, "look at"));
         lines.extend(document.diagnostics.iter().map(|one| Line::text(format!("  {}", one.message))));
     }
+    lines.extend(document.hook.iter().map(Line::text));
     lines.extend(document.hints.iter().map(|command| hint(command)));
     lines
 }

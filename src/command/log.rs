@@ -1,11 +1,25 @@
 //! `git discern log`: commits with proven, failed, flaky, running or none.
 
+use std::ops::ControlFlow;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
-use super::Global;
 use super::completions::Offered;
+use super::{Global, here, verify};
+use crate::document::{CommitReport, CommitsDocument};
+use crate::engine::session::Session;
+use crate::engine::verifier::Verifier;
 use crate::exit::Exit;
+use crate::git::{GitError, Repository};
+use crate::os::environment;
+use crate::os::pager::{self, Pager};
+use crate::os::terminal::Standard;
+use crate::report::line::Line;
+use crate::report::{Answer, Reporter, Stream, Streams, commits};
+
+/// So many lines are written at a time.
+const LINES_AT_A_TIME: usize = 64;
 
 /// The arguments of `git discern log`.
 #[derive(Debug, Args)]
@@ -18,7 +32,100 @@ pub struct Log {
     pub flaky: bool,
 }
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Log) -> anyhow::Result<Exit> {
-    Err(super::not_built("log"))
+/// Walks the history as git does and says of each commit where it stands, while git still walks.
+pub fn run(global: &Global, args: &Log) -> anyhow::Result<Exit> {
+    let repository = here::repository()?;
+    repository.refs().remember(&["refs/"])?;
+    let history = repository.history(args.range.as_deref().unwrap_or("HEAD"))?;
+    let mut session = Session::new(&repository);
+    let verifier = Verifier::of_any(&mut session).map_err(verify::cause)?;
+    if global.settings.answer == Answer::Json {
+        let mut reports = Vec::new();
+        walk(verifier, &history, args.flaky, |report| {
+            reports.push(report);
+            ControlFlow::Continue(())
+        })?;
+        let document = CommitsDocument::new("log", Exit::Success, reports);
+        global.reporter().answer(&document, |_| Vec::new());
+        return Ok(Exit::Success);
+    }
+    let (pager, mut reporter) = paged(global, &repository);
+    let shown = show(verifier, &history, args.flaky, &mut reporter);
+    drop(reporter);
+    pager.map(Pager::wait);
+    shown.map(|()| Exit::Success)
+}
+
+fn show(verifier: Verifier<'_, '_>, history: &str, flaky: bool, reporter: &mut Reporter) -> anyhow::Result<()> {
+    let mut lines: Vec<Line> = Vec::new();
+    walk(verifier, history, flaky, |report| {
+        lines.push(commits::line(&report));
+        if lines.len() < LINES_AT_A_TIME || reporter.lines(&std::mem::take(&mut lines)) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    reporter.lines(&lines);
+    Ok(())
+}
+
+/// Hands the report of each commit of `history` to `take`, newest first, until that says to stop.
+fn walk(
+    mut verifier: Verifier<'_, '_>,
+    history: &str,
+    only_flaky: bool,
+    mut take: impl FnMut(CommitReport) -> ControlFlow<()>,
+) -> anyhow::Result<()> {
+    let arguments = ["rev-list", "--no-commit-header", "--format=%H %T %s", "--end-of-options", history, "--"];
+    let mut problem = None;
+    verifier.repository().git().each_line(&arguments, |line| {
+        let mut report = match report(&mut verifier, line) {
+            Ok(report) => report,
+            Err(error) => {
+                problem = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        if only_flaky && report.flaky.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if only_flaky {
+            // Without its receipts a requirement is flaky still; how often is not known.
+            let _ = verifier.count(&mut report);
+        }
+        take(report)
+    })?;
+    problem.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The report on the commit in one line of git's.
+fn report(verifier: &mut Verifier<'_, '_>, line: &[u8]) -> Result<CommitReport, GitError> {
+    let text = String::from_utf8_lossy(line);
+    let mut fields = text.splitn(3, ' ');
+    let mut field = || fields.next().unwrap_or_default();
+    match (field().parse(), field().parse()) {
+        (Ok(commit), Ok(tree)) => Ok(verifier.report_on(commit, tree, field().to_owned())),
+        _ => Err(GitError::Answer { command: "git rev-list".to_owned(), why: text.into_owned() }),
+    }
+}
+
+/// A reporter whose answer goes through the user's pager where that is due.
+fn paged(global: &Global, repository: &Repository) -> (Option<Pager>, Reporter) {
+    let started = Standard::Output.is_terminal().then(|| {
+        let configured = || {
+            let asked = repository.git().run(&["config", "--get", "core.pager"]).ok()?;
+            asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim_end().to_owned())
+        };
+        let command = pager::chosen(environment::variable, configured)?;
+        // Without it the answer is as good, only longer than the window.
+        Pager::start(&command, environment::variable).ok()
+    });
+    match started.flatten() {
+        Some((pager, input)) => {
+            let output = Stream::new(input, || Standard::Output.size());
+            (Some(pager), Reporter::new(global.settings, Streams { output, error: Stream::standard(Standard::Error) }))
+        }
+        None => (None, global.reporter()),
+    }
 }

@@ -289,6 +289,13 @@ pub struct Push {
     pub tags: PushedTags,
 }
 
+impl Default for Push {
+    /// The tip of what is pushed to any branch.
+    fn default() -> Self {
+        Self { require: vec!["refs/heads/**".into()], commits: PushedCommits::Tip, tags: PushedTags::Ignore }
+    }
+}
+
 /// Which of the new commits of a push must be proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushedCommits {

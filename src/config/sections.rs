@@ -134,8 +134,7 @@ fn prepare(reader: &mut Reader, section: Section<'_>) -> Option<Prepare> {
 }
 
 fn push(reader: &mut Reader, section: Option<Section<'_>>) -> Push {
-    let mut push =
-        Push { require: vec!["refs/heads/**".into()], commits: PushedCommits::Tip, tags: PushedTags::Ignore };
+    let mut push = Push::default();
     let Some(section) = section else { return push };
     reader.check_keys(section);
     if let Some(patterns) = reader.texts(section, "require") {

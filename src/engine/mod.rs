@@ -10,6 +10,7 @@ pub mod evaluate;
 pub mod follow;
 pub mod gate;
 pub mod holder;
+pub mod hook;
 pub mod inner_loop;
 pub mod job;
 pub mod job_clock;

@@ -15,11 +15,11 @@ use crate::claim::owner::Seen;
 use crate::claim::record::Outcome;
 use crate::config::{self, Config, Invalid};
 use crate::document::{CommitReport, CommitStanding, FlakyRequirement, HowOften, Pending};
-use crate::evidence::{Proof, RequirementKey, RequirementKind};
+use crate::evidence::{self, Proof, RequirementKey, RequirementKind, Verdict};
 use crate::git::objects::Commit;
 use crate::git::{GitError, Repository};
-use crate::id::{CommitId, Digest, ObjectId, Subject, TreeId};
-use crate::ledger::{LedgerError, OutcomeEntry, Snapshot};
+use crate::id::{CommitId, Digest, Name, ObjectId, Subject, TreeId};
+use crate::ledger::{FailedRequirement, LedgerError, OutcomeEntry, Snapshot};
 use crate::store::StoreError;
 
 /// Up to so many commits have their records looked for one by one; more, and all records are listed.
@@ -99,23 +99,23 @@ impl<'s, 'r> Verifier<'s, 'r> {
     /// # Errors
     /// The repository has no such commit.
     pub fn report(&mut self, commit: CommitId) -> Result<CommitReport, GitError> {
-        let commit = self.session.repository.objects()?.commit(commit)?;
-        Ok(self.report_on(&commit))
+        let Commit { tree, summary, .. } = self.session.repository.objects()?.commit(commit)?;
+        Ok(self.report_on(commit, tree, summary))
     }
 
     /// As [`report`](Self::report), for a commit that was read already.
-    pub fn report_on(&mut self, commit: &Commit) -> CommitReport {
+    pub fn report_on(&mut self, commit: CommitId, tree: TreeId, summary: String) -> CommitReport {
         let mut report = CommitReport {
-            commit: commit.id,
-            summary: commit.summary.clone(),
+            commit,
+            summary,
             standing: CommitStanding::None,
             reason: None,
             flaky: Vec::new(),
             attempt: None,
-            running: self.running(commit.id),
+            running: self.running(commit),
         };
-        match self.outcomes(commit.id) {
-            Ok(outcomes) => self.decide(commit, &outcomes, &mut report),
+        match self.outcomes(commit) {
+            Ok(outcomes) => self.decide(tree, &outcomes, &mut report),
             Err(why) => (report.standing, report.reason) = (CommitStanding::Unknown, Some(why)),
         }
         if report.standing == CommitStanding::None && report.running.is_some() {
@@ -135,7 +135,7 @@ impl<'s, 'r> Verifier<'s, 'r> {
             let mut counted = HowOften { failed: 0, tries: 0 };
             for receipt in of_kind {
                 // Earlier tries of one attempt failed, or there would be no later one.
-                let passed = u32::from(receipt.verdict == crate::evidence::Verdict::Passed);
+                let passed = u32::from(receipt.verdict == Verdict::Passed);
                 counted.tries += receipt.tries;
                 counted.failed += receipt.tries - passed.min(receipt.tries);
             }
@@ -159,14 +159,14 @@ impl<'s, 'r> Verifier<'s, 'r> {
         Ok(outcomes)
     }
 
-    fn decide(&mut self, commit: &Commit, outcomes: &[OutcomeEntry], report: &mut CommitReport) {
+    fn decide(&mut self, tree: TreeId, outcomes: &[OutcomeEntry], report: &mut CommitReport) {
         let Some(newest) = outcomes.last() else {
-            report.reason = Some(self.nothing_known(commit));
+            report.reason = Some(self.nothing_known(tree));
             return;
         };
         report.attempt = Some(known::summary(newest));
         match (newest.outcome, &newest.proof) {
-            (Outcome::Passed, Some(proof)) => match self.objection(commit, proof) {
+            (Outcome::Passed, Some(proof)) => match self.objection((report.commit, tree), proof) {
                 None => {
                     report.standing = CommitStanding::Proven;
                     let flaky = proof.requirements.iter().filter(|requirement| requirement.flaky);
@@ -179,19 +179,25 @@ impl<'s, 'r> Verifier<'s, 'r> {
                 let names: Vec<String> = newest.failed.iter().map(|failed| format!("`{}`", failed.name)).collect();
                 report.reason = Some(if names.is_empty() { "it failed".to_owned() } else { failed(&names) });
                 let passed_before = outcomes.iter().any(|outcome| outcome.outcome == Outcome::Passed);
-                let those = newest.failed.iter().filter(|_| passed_before);
+                let those = newest.failed.iter().filter(|failed| passed_before || self.is_flaky(failed));
                 report.flaky = those.map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
             }
             _ => report.reason = Some("its outcome holds no Proof".to_owned()),
         }
     }
 
+    /// Whether both verdicts are known for what failed. Receipts that can't be read say nothing.
+    fn is_flaky(&self, failed: &FailedRequirement) -> bool {
+        let receipts = self.session.ledger.receipts(failed.subject).unwrap_or_default().receipts;
+        evidence::flaky(receipts.iter().filter(|receipt| receipt.kind == failed.kind))
+    }
+
     /// Why a Proof does not count for a commit.
-    fn objection(&mut self, commit: &Commit, proof: &Proof) -> Option<String> {
-        if proof.commit != commit.id || proof.tree != commit.tree {
+    fn objection(&mut self, (commit, tree): (CommitId, TreeId), proof: &Proof) -> Option<String> {
+        if proof.commit != commit || proof.tree != tree {
             return Some("its Proof speaks of another commit".to_owned());
         }
-        let demanded = match self.demanded(commit.tree) {
+        let demanded = match self.demanded(tree) {
             Ok(Some(demanded)) => demanded,
             Ok(None) => return Some(format!("it has no `{}`", config::FILE)),
             Err(error) => return Some(format!("its `{}` can't be read: {error}", config::FILE)),
@@ -205,8 +211,8 @@ impl<'s, 'r> Verifier<'s, 'r> {
     }
 
     /// Why a commit without any outcome is not proven.
-    fn nothing_known(&mut self, commit: &Commit) -> String {
-        match self.demanded(commit.tree) {
+    fn nothing_known(&mut self, tree: TreeId) -> String {
+        match self.demanded(tree) {
             Ok(None) => format!("it has no `{}`", config::FILE),
             Ok(Some(demanded)) => match &*demanded {
                 Demanded::These(..) => "it was never proven".to_owned(),
@@ -253,7 +259,7 @@ impl<'s, 'r> Verifier<'s, 'r> {
     }
 }
 
-fn flaky_requirement(kind: RequirementKind, name: &crate::id::Name, subject: Subject) -> FlakyRequirement {
+fn flaky_requirement(kind: RequirementKind, name: &Name, subject: Subject) -> FlakyRequirement {
     FlakyRequirement { kind, name: name.clone(), subject, how_often: None }
 }
 

@@ -25,6 +25,7 @@ pub mod snapshot;
 mod status;
 pub mod tree;
 mod version;
+pub mod worktrees;
 
 pub use candidate::{Head, Operation};
 pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath, Untracked};

@@ -40,16 +40,24 @@ impl Repository {
     /// The commits that a revision or a range (`a..b`, `a...b`, `^a b` is not one word) names: one for a revision, for a
     /// range all of them, oldest first.
     pub fn commits(&self, revision_or_range: &str) -> Result<Vec<CommitId>, GitError> {
-        let Some(at) = revision_or_range.find("..") else {
+        if !revision_or_range.contains("..") {
             return self.resolve(revision_or_range).map(|commit| vec![commit]);
+        }
+        let range = self.history(revision_or_range)?;
+        let finished = self.git().run(&["rev-list", "--reverse", "--topo-order", "--end-of-options", &range])?;
+        ids(&finished.success()?)
+    }
+
+    /// What git is to be asked for the commits of a range, or of the whole history of a revision.
+    pub fn history(&self, revision_or_range: &str) -> Result<String, GitError> {
+        let Some(at) = revision_or_range.find("..") else {
+            return self.resolve(revision_or_range).map(|commit| commit.to_string());
         };
         let (from, to) = (&revision_or_range[..at], revision_or_range[at..].trim_start_matches('.'));
         for side in [from, to].into_iter().filter(|side| !side.is_empty()) {
             self.resolve(side)?;
         }
-        let finished =
-            self.git().run(&["rev-list", "--reverse", "--topo-order", "--end-of-options", revision_or_range])?;
-        ids(&finished.success()?)
+        Ok(revision_or_range.to_owned())
     }
 
     /// Trunk as it is here: `name`, or else origin/HEAD, main, master. Its remote-tracking branch if there is one, else the

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod descendants;
 pub mod environment;
 pub mod files;
+pub mod pager;
 pub mod process;
 pub mod program;
 pub mod random;

@@ -3,6 +3,7 @@
 //! Nothing here decides what is started; that is the engine's. `posix_spawn` is used throughout (no code of ours runs
 //! between fork and exec), which is quick and needs nothing unsafe. What a child must hold is handed over in a message.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -87,6 +88,12 @@ pub fn start_job(program: &str, arguments: &[&str], input: Option<OwnedFd>) -> i
         .stderr(output)
         .spawn()?;
     i32::try_from(child.id()).map_err(io::Error::other)
+}
+
+/// Starts a pager, a shell command as git has it, that shows what is written to its standard input.
+#[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]
+pub fn start_pager(command: &OsStr, variables: &Variables) -> io::Result<Child> {
+    Command::new("sh").arg("-c").arg(command).envs(variables).stdin(Stdio::piped()).spawn()
 }
 
 /// Puts this process into a session of its own, without a terminal, and makes it the parent of every descendant whose own

@@ -91,7 +91,9 @@ impl Surroundings {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default();
         let locale = locale.to_string_lossy().to_ascii_lowercase();
         Self {
-            output_is_terminal: Standard::Output.is_terminal(),
+            // A pager that git started stands for the terminal behind it.
+            output_is_terminal: Standard::Output.is_terminal()
+                || text("GIT_PAGER_IN_USE").is_some_and(|value| value == "true"),
             error_is_terminal: Standard::Error.is_terminal(),
             dumb: text("TERM").is_none_or(|term| term == "dumb"),
             no_color: text("NO_COLOR").is_some(),

@@ -75,6 +75,13 @@ impl Line {
         self.with(role, text).with(Role::Plain, blanks)
     }
 
+    /// The line with blanks before it.
+    #[must_use]
+    pub fn indented(mut self, columns: usize) -> Self {
+        self.pieces.insert(0, (Role::Plain, " ".repeat(columns)));
+        self
+    }
+
     /// How many cells it takes.
     pub fn width(&self) -> usize {
         self.pieces.iter().map(|(_, text)| text.width()).sum()

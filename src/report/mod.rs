@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod line;
 pub mod live;
 pub mod phrase;
+pub mod push;
 pub mod schema;
 pub mod settings;
 pub mod standards;
@@ -91,6 +92,15 @@ impl Reporter {
             let text: String = page(document).iter().map(|line| line.paint(color) + "\n").collect();
             self.streams.output.write(text.as_bytes());
         }
+    }
+
+    /// Answers with a part of a long answer for people; false once nobody reads it any more.
+    pub fn lines(&mut self, lines: &[Line]) -> bool {
+        self.pause();
+        let color = self.settings.color_output;
+        let text: String = lines.iter().map(|line| line.paint(color) + "\n").collect();
+        self.streams.output.write(text.as_bytes());
+        self.streams.output.is_read()
     }
 
     /// Answers with `bytes` as they are: a log, a generated script, a page that was rendered elsewhere.

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema};
 
-use crate::document::{CommitsDocument, InitDocument, RunDocument, StatusDocument};
+use crate::document::{CommitsDocument, HookDocument, InitDocument, RunDocument, StatusDocument};
 
 /// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
@@ -14,6 +14,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("verify", of::<OrRefused<CommitsDocument>>("verify")),
         ("status", of::<OrRefused<StatusDocument>>("status")),
         ("wait", of::<RunDocument>("wait")),
+        ("log", of::<OrRefused<CommitsDocument>>("log")),
+        ("hook", of::<OrRefused<HookDocument>>("hook")),
     ]
 }
 

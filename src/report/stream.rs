@@ -33,6 +33,11 @@ impl Stream {
         }
     }
 
+    /// Whether anybody still reads it, as far as the last write told.
+    pub fn is_read(&self) -> bool {
+        self.writer.is_some()
+    }
+
     /// The size of the terminal behind it, measured now.
     pub fn size(&self) -> Option<Size> {
         (self.size)()
