@@ -4,7 +4,9 @@
 //! `docs/schema/` are generated from them.
 
 mod commits;
+mod recovery;
 mod status;
+pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
 mod hook;
 

@@ -158,6 +158,16 @@ pub trait Audience {
     fn pause(&mut self);
 }
 
+/// Nobody listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody;
+
+impl Audience for Nobody {
+    fn event(&mut self, _: &Event) {}
+    fn tick(&mut self, _: Timestamp) {}
+    fn pause(&mut self) {}
+}
+
 /// One requirement as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRequirement {

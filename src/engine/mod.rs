@@ -17,6 +17,7 @@ pub mod job_clock;
 pub mod job_end;
 pub mod known;
 pub mod left_here;
+pub mod locks;
 pub mod log;
 pub mod machine;
 pub mod measure;

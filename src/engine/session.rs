@@ -8,7 +8,7 @@ use crate::claim::owner::{Ended, Seen, Written};
 use crate::claim::record::RetiringRun;
 use crate::claim::transition::{History, Pen};
 use crate::engine::holder::Desk;
-use crate::git::Repository;
+use crate::git::{LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, RecordId, Token};
 use crate::journal::Journals;
 use crate::ledger::{Additions, Ledger};
@@ -160,7 +160,13 @@ impl Claims for Session<'_> {
     }
 
     fn swap(&mut self, candidate: &CommitId, expected: Option<RecordId>, record: &Record) -> Written {
-        match self.records.swap(candidate, expected, &record.encode()) {
+        let bytes = record.encode();
+        let mut swap = self.records.swap(candidate, expected, &bytes);
+        // A dead writer's lock is in nobody's way for longer than this (C25).
+        if matches!(swap, Swap::Unknown(_)) && self.remove_dead_lock(candidate).unwrap_or(false) {
+            swap = self.records.swap(candidate, expected, &bytes);
+        }
+        match swap {
             Swap::Applied(id) => {
                 let mark = self.seen.read(candidate);
                 self.raise_mark(candidate, mark, record.attempt.generation, record.sequence);
@@ -173,6 +179,22 @@ impl Claims for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Removes the lock on a candidate's ref if it is provably dead (C25); true if it was.
+    ///
+    /// # Errors
+    /// It can't be looked at or removed.
+    pub fn remove_dead_lock(&mut self, candidate: &CommitId) -> Result<bool, StoreError> {
+        self.records.remove_dead_lock(candidate, &|bytes| writer_of(bytes, candidate))
+    }
+
+    /// What is known of a lock on a candidate's ref.
+    ///
+    /// # Errors
+    /// It can't be looked at.
+    pub fn leftover_lock(&self, candidate: &CommitId) -> Result<LeftoverLock, StoreError> {
+        self.records.leftover_lock(candidate, &|bytes| writer_of(bytes, candidate))
+    }
+
     /// Marks are advisory: one that can't be written costs the detection of a record put back, nothing else.
     fn raise_mark(&self, candidate: &CommitId, mut mark: seen::Seen, generation: u32, sequence: u64) {
         if self.notes == Notes::Kept && (mark.generation, mark.sequence) != (generation, sequence) {
@@ -180,6 +202,11 @@ impl Session<'_> {
             let _ = self.seen.write(candidate, &mark);
         }
     }
+}
+
+/// Who wrote a record: the file that its git children held locked.
+fn writer_of(bytes: &[u8], candidate: &CommitId) -> Option<Token> {
+    Record::decode(bytes, candidate).ok()?.writer
 }
 
 impl Witness for Session<'_> {

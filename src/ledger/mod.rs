@@ -20,7 +20,7 @@ use crate::claim::record::Record;
 use crate::evidence::{Receipt, RequirementKind};
 use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
-use crate::git::{GitError, Repository};
+use crate::git::{GitError, LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
 pub use outcome::{FailedRequirement, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
@@ -261,7 +261,31 @@ impl<'r> Ledger<'r> {
         }
     }
 
-    fn remove_dead_lock(&self) -> std::io::Result<bool> {
+    /// What is known of a lock on the ledger's ref.
+    ///
+    /// # Errors
+    /// The lock can't be looked at.
+    pub fn leftover_lock(&self) -> std::io::Result<LeftoverLock> {
+        let writer_of = |root| LedgerTree::writer_of(self.repository, root);
+        ref_writer::leftover_lock(self.repository.refs(), self.repository.common_dir(), LEDGER_REF, writer_of)
+    }
+
+    /// Removes the lock on the ledger's ref, dead or not: only for `recover --break-lock`, which a person asked for.
+    ///
+    /// # Errors
+    /// It can't be removed.
+    pub fn break_lock(&mut self) -> std::io::Result<()> {
+        match std::fs::remove_file(ref_writer::lock_of(self.repository.refs(), LEDGER_REF)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the lock on the ledger's ref if it is provably dead; true if it was.
+    ///
+    /// # Errors
+    /// It can't be looked at or removed.
+    pub fn remove_dead_lock(&self) -> std::io::Result<bool> {
         let writer_of = |root| LedgerTree::writer_of(self.repository, root);
         let (refs, common_dir) = (self.repository.refs(), self.repository.common_dir());
         ref_writer::remove_dead_lock(refs, common_dir, LEDGER_REF, writer_of)

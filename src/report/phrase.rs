@@ -30,6 +30,11 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// `1 process`, `2 processes`.
+pub fn processes(number: usize) -> String {
+    if number == 1 { "1 process".to_owned() } else { format!("{number} processes") }
+}
+
 /// How many of each kind: `3 jobs`, `1 standard`, `3 jobs and 1 standard`.
 pub fn requirements(kinds: impl Iterator<Item = RequirementKind>) -> String {
     let (mut jobs, mut standards) = (0, 0);

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema};
 
-use crate::document::{CommitsDocument, HookDocument, InitDocument, RunDocument, StatusDocument};
+use crate::document::{self, CommitsDocument, HookDocument, InitDocument, RunDocument};
 
 /// Each document's command and schema. The files under `docs/schema/` are these, and a test compares them.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
@@ -12,10 +12,12 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("standards", of::<RunDocument>("standards")),
         ("init", of::<OrRefused<InitDocument>>("init")),
         ("verify", of::<OrRefused<CommitsDocument>>("verify")),
-        ("status", of::<OrRefused<StatusDocument>>("status")),
+        ("status", of::<OrRefused<document::StatusDocument>>("status")),
         ("wait", of::<RunDocument>("wait")),
         ("log", of::<OrRefused<CommitsDocument>>("log")),
         ("hook", of::<OrRefused<HookDocument>>("hook")),
+        ("recover", of::<OrRefused<document::RecoverDocument>>("recover")),
+        ("stop", of::<OrRefused<document::StopDocument>>("stop")),
     ]
 }
 

@@ -74,7 +74,7 @@ pub fn lines(event: &Event, telling: Telling) -> Vec<Line> {
         ],
         What::LeftBehind { name, processes } => vec![
             word(Role::Caution, "ended")
-                .with(Role::Plain, format!("{} that ", processes_in_words(*processes)))
+                .with(Role::Plain, format!("{} that ", phrase::processes(*processes)))
                 .with(Role::Strong, name.as_str())
                 .with(Role::Plain, " left behind"),
         ],
@@ -103,10 +103,6 @@ pub fn lines(event: &Event, telling: Telling) -> Vec<Line> {
 
 fn word(role: Role, text: &str) -> Line {
     Line::new().column(role, text, WORD_COLUMNS)
-}
-
-fn processes_in_words(processes: usize) -> String {
-    if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") }
 }
 
 /// A line about what goes on inside, which only `-v` shows.

@@ -1,7 +1,9 @@
 //! The commands around a run: following it, asking about it, ending it.
 
+mod recover;
 mod run;
 mod status;
+mod stop;
 mod wait;
 
 use crate::support::{Bench, Place, Running, wait_for};
