@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod completions;
 mod configuration;
+mod docs;
 mod hook;
 mod init;
 mod layout;
