@@ -4,9 +4,11 @@
 //! `docs/schema/` are generated from them.
 
 mod commits;
+mod history;
 mod recovery;
 mod status;
 pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
+pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
 mod hook;
 

@@ -8,12 +8,14 @@ use super::{Global, done};
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, Request};
+use crate::engine::history;
 use crate::engine::pinning::{self, PinError};
 use crate::engine::requirements::Chosen;
 use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::id::Name;
 use crate::plan::Rerun;
+use crate::report::standards;
 
 /// The arguments of `git discern standards`.
 #[derive(Debug, Args)]
@@ -33,11 +35,23 @@ pub struct Standards {
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]
     pub keep_going: bool,
+    /// Show the values over the commits of a branch, as receipts have them; nothing is measured
+    #[arg(long, conflicts_with_all = ["pin", "rerun", "wait", "keep_going"])]
+    pub history: bool,
+    /// The branch or commit whose history to show; HEAD unless given
+    #[arg(long, value_name = "REV", requires = "history", add = ArgValueCandidates::new(Offered::Revisions))]
+    pub on: Option<String>,
+    /// How many commits to look at, each the first parent of the one before
+    #[arg(long, value_name = "COUNT", requires = "history", default_value_t = 100)]
+    pub commits: usize,
 }
 
 /// See the module's documentation.
 pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
     let names: Vec<Name> = args.names.iter().map(|name| done::parse_name(name)).collect::<Result<_, _>>()?;
+    if args.history {
+        return show_history(global, args, &names);
+    }
     let request = Request {
         purpose: Purpose::Standards,
         chosen: match (args.pin, names.is_empty()) {
@@ -50,6 +64,15 @@ pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
         keep_going: args.keep_going,
     };
     if args.pin { measure_and_pin(global, &request) } else { done::carry_out(global, &request) }
+}
+
+/// Shows what is known of the commits of a branch.
+fn show_history(global: &Global, args: &Standards, names: &[Name]) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let tip = repository.resolve(args.on.as_deref().unwrap_or("HEAD"))?;
+    let document = history::history(&repository, tip, names, args.commits).map_err(done::cause)?;
+    global.reporter().answer(&document, |document| standards::history(document, global.settings.unicode));
+    Ok(Exit::Success)
 }
 
 /// Measures, reusing what is known, and tightens limits if everything is green.

@@ -9,6 +9,7 @@ pub mod dirty;
 pub mod evaluate;
 pub mod follow;
 pub mod gate;
+pub mod history;
 pub mod holder;
 pub mod hook;
 pub mod inner_loop;

@@ -22,7 +22,7 @@ use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
-pub use outcome::{FailedRequirement, OutcomeEntry};
+pub use outcome::{FailedRequirement, MeasuredStandard, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
 pub use snapshot::Snapshot;
 use tree::LedgerTree;

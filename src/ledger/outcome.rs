@@ -36,6 +36,9 @@ pub struct OutcomeEntry {
     /// The requirements whose verdict is failed; their receipts are in the ledger under subject and attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedRequirement>,
+    /// The standards that it measured or knew, where there is no Proof to say so; their receipts are in the ledger.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<MeasuredStandard>,
     /// The Proof, when a `done` passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -54,6 +57,15 @@ pub struct FailedRequirement {
     pub may_be_replayed: bool,
 }
 
+/// A standard, and what its reading is a reading of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredStandard {
+    /// Its name.
+    pub name: Name,
+    /// What was to be measured.
+    pub subject: Subject,
+}
+
 impl OutcomeEntry {
     /// What the ledger keeps of a finished record; nothing while it is unfinished.
     pub fn from_record(record: &Record) -> Option<Self> {
@@ -63,7 +75,10 @@ impl OutcomeEntry {
             let mut own = record.receipts.iter().filter(|it| it.kind == failed.kind && it.name == failed.name);
             own.next_back().is_none_or(Receipt::may_be_replayed)
         };
+        let standards = record.requirements.iter().filter(|it| it.kind == RequirementKind::Standard);
+        let standards = standards.filter(|_| finish.proof.is_none());
         Some(Self {
+            measured: standards.map(|it| MeasuredStandard { name: it.name.clone(), subject: it.subject }).collect(),
             commit: record.attempt.commit,
             generation: record.attempt.generation,
             attempt: record.attempt.id,

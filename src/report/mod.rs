@@ -6,6 +6,7 @@
 //! so that a terminal that stops reading stops the run (C14). A reader that is gone stops nothing.
 
 pub mod answer;
+pub mod chart;
 pub mod commits;
 pub mod diagnostic;
 pub mod line;

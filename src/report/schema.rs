@@ -10,6 +10,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("done", of::<RunDocument>("done")),
         ("run", of::<RunDocument>("run")),
         ("standards", of::<RunDocument>("standards")),
+        ("standards-history", of::<OrRefused<document::HistoryDocument>>("standards-history")),
         ("init", of::<OrRefused<InitDocument>>("init")),
         ("verify", of::<OrRefused<CommitsDocument>>("verify")),
         ("status", of::<OrRefused<document::StatusDocument>>("status")),

@@ -1,9 +1,11 @@
 //! Standards as people see them: one line each, with value, limits and distance. `standards`, the Proof's page and `--pin`
 //! show them alike.
 
+use super::chart::{self, Column};
 use super::line::{Line, Role};
-use crate::document::{PinnedLimits, RequirementReport};
+use crate::document::{HistoryDocument, HistoryPoint, PinnedLimits, RequirementReport};
 use crate::evidence::{ProofRequirement, RequirementKind};
+use crate::standard::Direction;
 
 /// What there is to show of one standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +97,49 @@ pub fn pinned(pinned: &PinnedLimits) -> Vec<Line> {
         Line::new().with(Role::Good, "pinned").with(Role::Plain, text).with(Role::Command, command)
     });
     lines
+}
+
+/// The values of standards over time: for each a chart, oldest on the left, and a table, newest first.
+pub fn history(document: &HistoryDocument, unicode: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for standard in &document.standards {
+        if !lines.is_empty() {
+            lines.push(Line::new());
+        }
+        let better = match standard.direction {
+            Direction::Up => "at least",
+            Direction::Down => "at most",
+        };
+        let said = format!("  {better} {}", standard.limit);
+        lines.push(Line::new().with(Role::Strong, standard.name.as_str()).with(Role::Faint, said));
+        let columns = standard.points.iter();
+        let columns = columns.map(|it| Column { value: &it.value, limit: &it.limit, meets: it.meets });
+        lines.extend(chart::chart(&columns.collect::<Vec<_>>(), unicode));
+        lines.extend(points(&standard.points));
+        if standard.points.is_empty() {
+            let commits = super::phrase::count(document.commits, "commit");
+            lines.push(Line::text(format!("  no value on the {commits} looked at")));
+        }
+    }
+    lines
+}
+
+fn points(points: &[HistoryPoint]) -> Vec<Line> {
+    let widest = |text: &dyn Fn(&HistoryPoint) -> usize| points.iter().map(text).max().unwrap_or(0) + 2;
+    let (values, limits) = (widest(&|it| it.value.len()), widest(&|it| it.limit.len()));
+    let distances = widest(&|it| distance(Some(&it.distance)).1.len());
+    let line = |point: &HistoryPoint| {
+        let (role, distance) = distance(Some(&point.distance));
+        let day = point.committed_at.to_string();
+        Line::text("  ")
+            .with(Role::Caution, point.commit.short())
+            .with(Role::Faint, format!("  {}  ", day.get(..10).unwrap_or(&day)))
+            .column(Role::Plain, &point.value, values)
+            .column(Role::Faint, format!("limit {}", point.limit), limits + "limit ".len())
+            .column(role, distance, distances)
+            .with(Role::Plain, &point.summary)
+    };
+    points.iter().rev().map(line).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Standards, on real repositories with real commands.
 
+mod history;
 mod limits;
 mod measuring;
 mod pin;
