@@ -7,8 +7,8 @@ mod commits;
 mod history;
 mod recovery;
 mod status;
-pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
 pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
+pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
 mod hook;
 
