@@ -311,7 +311,7 @@ impl Story<'_> {
             started_at: self.started_at,
             finished_at: machine.session.now().wall,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            git_version: machine.session.repository.git().version().map(|(text, _)| text).unwrap_or_default(),
+            git_version: machine.session.repository.git_version().unwrap_or_default(),
             platform: Platform::current(),
         };
         Proof::assemble(occasion, &demands, &all).map_err(|lacking| {

@@ -110,12 +110,24 @@ pub fn run(
     session: &mut Session<'_>,
     reporter: &mut dyn Audience,
 ) -> Result<RunDocument, GateError> {
-    refuse_inside_own_job(session.repository)?;
-    let mut subject = take_candidate(session.repository)?;
+    let repository = session.repository;
+    refuse_inside_own_job(repository)?;
+    repository.worktree()?;
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
-    if answers && let Some(document) = standing_answer(session, &subject)? {
-        check_clean(session.repository, &subject, Depth::Now)?;
-        return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
+    // Nothing takes longer than git's look at the worktree: it works while the answer is looked up.
+    let look = answers.then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;
+    if answers {
+        repository.refs().remember(&["refs/discern/"])?;
+    }
+    let mut subject = take_candidate(repository)?;
+    if let Some(look) = look {
+        let answer = standing_answer(session, &subject)?;
+        repository.refs().forget();
+        if let Some(document) = answer {
+            let seen = repository.cleanliness_seen_by(look, &subject.head, untracked(&subject.config))?;
+            clean(seen)?;
+            return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
+        }
     }
     let snapshot = check_clean(session.repository, &subject, Depth::WithSnapshot)?;
     subject.comparison = trunk::compare(session.repository, &subject.head, &subject.config)?;
@@ -399,13 +411,20 @@ pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Con
 
 /// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
 fn check_clean(repository: &git::Repository, subject: &Subject, depth: Depth) -> Result<Option<Snapshot>, GateError> {
-    let untracked = match subject.config.gate.untracked {
-        Untracked::Refuse => git::Untracked::Refuse,
-        Untracked::Ignore => git::Untracked::Ignore,
-    };
-    match repository.cleanliness(&subject.head, untracked, depth)? {
+    clean(repository.cleanliness(&subject.head, untracked(&subject.config), depth)?)
+}
+
+fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, GateError> {
+    match cleanliness {
         Cleanliness::Clean { snapshot } => Ok(snapshot),
         Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
+    }
+}
+
+fn untracked(config: &Config) -> git::Untracked {
+    match config.gate.untracked {
+        Untracked::Refuse => git::Untracked::Refuse,
+        Untracked::Ignore => git::Untracked::Ignore,
     }
 }
 

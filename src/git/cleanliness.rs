@@ -15,13 +15,12 @@ use std::path::Path;
 use bstr::{BString, ByteSlice};
 
 use super::candidate::{Head, Operation};
-use super::command::Running;
 use super::error::GitError;
 use super::index::{Index, Tracked};
 use super::objects::MODE_TREE;
 use super::repository::Repository;
 use super::snapshot::{Snapshot, to_path};
-use super::status::{self, Reported};
+use super::status::{Look, Reported};
 use super::tree::MODE_SUBMODULE;
 use crate::id::{CommitId, ObjectId};
 use crate::os::files;
@@ -138,20 +137,27 @@ struct Findings {
 impl Repository {
     /// Whether this worktree is exactly the tree of `head`.
     pub fn cleanliness(&self, head: &Head, untracked: Untracked, depth: Depth) -> Result<Cleanliness, GitError> {
-        let mut snapshot = None;
-        let findings = match depth {
-            Depth::Now => {
-                let running = status::start(self.git(), untracked)?;
-                self.findings(Index::read(self, self.git_dir()), running)?
-            }
+        let snapshot = match depth {
+            Depth::Now => None,
             Depth::WithSnapshot => {
                 let index = Index::read(self, self.git_dir())?;
-                snapshot = Some(Snapshot::take(self, head, untracked, &index)?);
-                let running = status::start(self.git(), untracked)?;
-                // What status looked at is the index of that moment; read it again.
-                self.findings(Index::read(self, self.git_dir()), running)?
+                Some(Snapshot::take(self, head, untracked, &index)?)
             }
         };
+        let look = self.begin_to_look(untracked)?;
+        // What status looks at is the index of this moment; read it again.
+        self.judged(head, look, snapshot)
+    }
+
+    /// As [`Repository::cleanliness`] for [`Depth::Now`], from a look that was begun before.
+    pub fn cleanliness_seen_by(&self, look: Look, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
+        let fits = look.untracked == untracked;
+        let look = if fits { look } else { self.begin_to_look(untracked)? };
+        self.judged(head, look, None)
+    }
+
+    fn judged(&self, head: &Head, look: Look, snapshot: Option<Snapshot>) -> Result<Cleanliness, GitError> {
+        let findings = self.findings(Index::read(self, self.git_dir()), look)?;
         if findings.reported.is_empty() && findings.commit == Some(head.commit) {
             return Ok(Cleanliness::Clean { snapshot });
         }
@@ -159,10 +165,9 @@ impl Repository {
         Ok(Cleanliness::Dirty { paths: sorted(findings.reported), causes })
     }
 
-    /// What is in the way now of taking the worktree for the tree of `commit`.
-    pub(super) fn dirty_now(&self, commit: CommitId, untracked: Untracked) -> Result<Vec<DirtyPath>, GitError> {
-        let running = status::start(self.git(), untracked)?;
-        let findings = self.findings(Index::read(self, self.git_dir()), running)?;
+    /// What is in the way, as `look` sees it, of taking the worktree for the tree of `commit`.
+    pub(super) fn dirty_now(&self, commit: CommitId, look: Look) -> Result<Vec<DirtyPath>, GitError> {
+        let findings = self.findings(Index::read(self, self.git_dir()), look)?;
         if findings.commit == Some(commit) {
             return Ok(sorted(findings.reported));
         }
@@ -172,17 +177,17 @@ impl Repository {
     }
 
     /// Joins what `git status` says with what flags in the index hide from it.
-    fn findings(&self, index: Result<Index, GitError>, running: Running) -> Result<Findings, GitError> {
+    fn findings(&self, index: Result<Index, GitError>, look: Look) -> Result<Findings, GitError> {
         let looked = index.and_then(|index| self.hidden(&index).map(|hidden| (index, hidden)));
         let (index, hidden) = match looked {
             Ok(looked) => looked,
             Err(error) => {
                 // git's own words about a broken index are better than ours.
-                status::finish(running)?;
+                look.finish()?;
                 return Err(error);
             }
         };
-        let status = status::finish(running)?;
+        let status = look.finish()?;
         let mut reported = status.reported;
         reported.extend(hidden);
         Ok(Findings { index, commit: status.commit, reported })

@@ -36,4 +36,5 @@ pub use pathspec::Pathspecs;
 pub use ref_writer::LeftoverLock;
 pub use repository::{ObjectFormat, RefFormat, Repository, Sharing};
 pub use snapshot::{Changed, How, Snapshot};
+pub use status::Look;
 pub use tree::{Folders, InputEntry, Inputs, Trees};

@@ -139,12 +139,12 @@ impl RefWriter {
         let lines = lines_of(name, change);
         loop {
             let Err(failure) = self.transact(&lines) else {
-                self.sync(name, &standing)?;
+                self.sync(name, &standing, new)?;
                 return Ok(Written::Done);
             };
             let value = value_of(&refs.read(name)?);
             if value == Some(new) && !failure.refused {
-                self.sync(name, &standing)?;
+                self.sync(name, &standing, new)?;
                 return Ok(Written::Done);
             }
             // Refused although the new value is there: it was there before, and is another's (hazard 10).
@@ -240,8 +240,9 @@ impl RefWriter {
         }
     }
 
-    /// Syncs the ref's folder and each one up to `standing`, which stood before.
-    fn sync(&self, name: &str, standing: &Path) -> Result<(), GitError> {
+    /// Syncs the ref's folder and each one up to `standing`, which stood before; after a removal (nothing is `new`) also the
+    /// folder of `packed-refs`, which git rewrites to remove a ref and for nothing else that is done here.
+    fn sync(&self, name: &str, standing: &Path, new: Option<ObjectId>) -> Result<(), GitError> {
         let lowest = self.deepest_folder(name);
         let mut folder = lowest.as_path();
         loop {
@@ -252,8 +253,7 @@ impl RefWriter {
             let Some(parent) = folder.parent() else { break };
             folder = parent;
         }
-        // A removal may have rewritten `packed-refs`.
-        if self.format == RefFormat::Files && self.common_dir.join("packed-refs").exists() {
+        if new.is_none() && self.format == RefFormat::Files && self.common_dir.join("packed-refs").exists() {
             files::sync_dir(&self.common_dir).map_err(GitError::io("sync the git directory"))?;
         }
         Ok(())
@@ -270,7 +270,7 @@ impl RefWriter {
         let _ = std::fs::remove_file(&lock);
         drop(held);
         removed.map_err(doing())?;
-        self.sync(name, &self.common_dir.join("refs"))?;
+        self.sync(name, &self.common_dir.join("refs"), None)?;
         Ok(broken)
     }
 

@@ -104,8 +104,12 @@ impl Snapshot {
         }
         let mut found = BTreeMap::new();
         self.look_at_head(repository, &mut found)?;
-        // Content first, stat data after: what happens between the two is then seen by the second.
-        let dirty = match repository.dirty_now(self.commit, self.untracked) {
+        // Both looks are at the same time. Whatever happened before is seen by one of them, and that is what counts: what
+        // happens to a file from here on differs from what is kept, and the next check sees it.
+        let look = repository.begin_to_look(self.untracked);
+        let paths = self.files.iter().map(|(path, _)| path.clone()).collect();
+        let stats = stat_all(top, paths);
+        let dirty = match look.and_then(|look| repository.dirty_now(self.commit, look)) {
             Ok(dirty) => dirty,
             Err(_) if !top.is_dir() => return Ok(gone),
             Err(error) => return Err(error),
@@ -113,8 +117,7 @@ impl Snapshot {
         for DirtyPath { path, kind } in dirty {
             found.insert(path, how_of(kind));
         }
-        let paths = self.files.iter().map(|(path, _)| path.clone()).collect();
-        for ((path, now), (_, then)) in stat_all(top, paths).into_iter().zip(&self.files) {
+        for ((path, now), (_, then)) in stats.into_iter().zip(&self.files) {
             let declared = touches.is_some_and(|touches| touches.selects(path.as_bstr(), false));
             if now == *then {
                 continue;

@@ -5,6 +5,7 @@ use bstr::{BString, ByteSlice};
 use super::cleanliness::{DirtyKind, Untracked};
 use super::command::{Git, Running};
 use super::error::GitError;
+use super::repository::Repository;
 use crate::id::{CommitId, ObjectId};
 
 /// How long `git status` may take, in milliseconds: a cold cache and a hundred thousand files.
@@ -27,9 +28,44 @@ pub(super) struct Status {
     pub(super) reported: Vec<Reported>,
 }
 
+/// A look at the worktree that has begun: `git status` works while its asker does something else. Dropped unused, it ends.
+#[derive(Debug)]
+pub struct Look {
+    running: Option<Running>,
+    pub(super) untracked: Untracked,
+}
+
+impl Repository {
+    /// Begins to look whether the worktree is clean, for [`Repository::cleanliness_seen_by`].
+    ///
+    /// # Errors
+    /// There is no worktree, or git can't be started.
+    pub fn begin_to_look(&self, untracked: Untracked) -> Result<Look, GitError> {
+        self.worktree()?;
+        Ok(Look { running: Some(start(self.git(), untracked)?), untracked })
+    }
+}
+
+impl Look {
+    pub(super) fn finish(mut self) -> Result<Status, GitError> {
+        match self.running.take() {
+            Some(running) => finish(running),
+            None => Ok(Status::default()),
+        }
+    }
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.abandon();
+        }
+    }
+}
+
 /// Starts `git status`. Settings that would make it overlook a change are overridden: a submodule's `ignore`, a
 /// file-system monitor, a lax comparison of stat data.
-pub(super) fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
+fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
     let git = git.clone().with_setting("core.trustctime=true").with_setting("core.checkStat=default");
     let untracked = match untracked {
         Untracked::Refuse => "--untracked-files=all",
@@ -49,7 +85,7 @@ pub(super) fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError
 }
 
 /// Reads what it printed.
-pub(super) fn finish(running: Running) -> Result<Status, GitError> {
+fn finish(running: Running) -> Result<Status, GitError> {
     let finished = running.finish()?;
     let command = finished.command.clone();
     let printed = finished.success()?;
