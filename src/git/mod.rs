@@ -16,6 +16,7 @@ mod format;
 mod index;
 pub mod location;
 pub mod objects;
+pub mod pack;
 pub mod pathspec;
 pub mod ref_writer;
 pub mod refs;

@@ -13,6 +13,7 @@ use gix::objs::{CommitRef, Kind};
 use gix::prelude::{Find, Header};
 
 use super::error::GitError;
+use super::pack::{self, NewObject, Pack};
 use super::repository::{ObjectFormat, Sharing};
 use crate::id::{CommitId, ObjectId, TreeId};
 use crate::os::files;
@@ -20,6 +21,9 @@ use crate::time::Timestamp;
 
 /// The largest object that is read whole, in bytes: configurations, trees, records and ledger shards are far smaller.
 pub const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// How many packs there is room for at least.
+const SLOTS_MIN: usize = 512;
 
 /// The objects of one repository.
 pub struct Objects {
@@ -75,7 +79,11 @@ impl Objects {
     /// Opens the object directory; packs are looked at when something is asked for.
     pub(super) fn open(directory: PathBuf, format: ObjectFormat, sharing: Sharing) -> Result<Self, GitError> {
         let doing = format!("open `{}`", directory.display());
-        let database = gix::odb::at(directory.clone(), format.to_gix()).map_err(GitError::io(doing))?;
+        // Others add packs while a run works, and each takes a slot.
+        let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: SLOTS_MIN };
+        let options = gix::odb::store::init::Options { slots, ..Default::default() };
+        let database =
+            gix::odb::at_opts(directory.clone(), format.to_gix(), [], options).map_err(GitError::io(doing))?;
         Ok(Self { directory, format, sharing, database })
     }
 
@@ -187,8 +195,13 @@ impl Objects {
         self.write(Kind::Blob, content)
     }
 
-    /// Writes a tree; when this returns it is on disk. The entries are sorted as git wants them.
-    pub fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<TreeId, GitError> {
+    /// A blob that is to be written.
+    pub fn new_blob(&self, content: Vec<u8>) -> Result<NewObject, GitError> {
+        Ok(NewObject { id: self.id_of(Kind::Blob, &content)?, kind: ObjectKind::Blob, content })
+    }
+
+    /// A tree that is to be written. The entries are sorted as git wants them.
+    pub fn new_tree(&self, mut entries: Vec<TreeEntry>) -> Result<NewObject, GitError> {
         // git sorts a folder as if its name ended in a slash.
         let key = |entry: &TreeEntry| {
             let mut key = entry.name.clone();
@@ -203,7 +216,39 @@ impl Objects {
             content.push(0);
             content.extend(entry.id.as_bytes());
         }
-        self.write(Kind::Tree, &content).map(TreeId)
+        Ok(NewObject { id: self.id_of(Kind::Tree, &content)?, kind: ObjectKind::Tree, content })
+    }
+
+    /// Writes objects together, in one pack; when this returns they are on disk. Returns the pack's path.
+    pub fn write_together<'o>(&self, objects: impl IntoIterator<Item = &'o NewObject>) -> Result<PathBuf, GitError> {
+        let modes = (self.sharing.object_directory_mode(), self.sharing.object_mode());
+        Pack::of(objects.into_iter(), self.format)
+            .and_then(|pack| pack.write(&self.directory, modes.0, modes.1))
+            .map_err(GitError::io("write a pack"))
+    }
+
+    /// Everything that a small pack of ours holds.
+    pub fn objects_of_pack(&self, pack: &Path) -> Result<Vec<NewObject>, GitError> {
+        let doing = || GitError::io(format!("read `{}`", pack.display()));
+        let index = std::fs::read(pack.with_extension("idx")).map_err(doing())?;
+        let ids = pack::ids_in(&index, self.format).map_err(doing())?;
+        ids.into_iter()
+            .map(|id| {
+                let missing = || GitError::Object { id, why: "the pack does not hold it".to_owned() };
+                let (kind, content) = self.read(id)?.ok_or_else(missing)?;
+                Ok(NewObject { id, kind, content })
+            })
+            .collect()
+    }
+
+    /// Writes those objects again, each on its own, that a prune has taken (hazard 12).
+    pub fn restore(&self, objects: &[NewObject]) -> Result<(), GitError> {
+        // Opened anew: a pack that was removed lives on in a database that has looked into it.
+        let now = Self::open(self.directory.clone(), self.format, self.sharing)?;
+        for object in objects.iter().filter(|object| !now.is_loose(object.id) && !now.contains(object.id)) {
+            self.write(to_gix_kind(object.kind), &object.content)?;
+        }
+        Ok(())
     }
 
     fn expect(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>, GitError> {
@@ -275,7 +320,7 @@ impl Objects {
 }
 
 /// How the names of our temporary files in the object directory begin.
-const TEMPORARY: &str = ".discern-";
+pub(super) const TEMPORARY: &str = ".discern-";
 
 pub(crate) fn to_gix(id: ObjectId) -> gix::hash::ObjectId {
     gix::hash::ObjectId::from_bytes_or_panic(id.as_bytes())
@@ -283,6 +328,15 @@ pub(crate) fn to_gix(id: ObjectId) -> gix::hash::ObjectId {
 
 pub(crate) fn from_gix(id: &gix::hash::oid) -> ObjectId {
     ObjectId::from_bytes(id.as_bytes()).expect("a git object id has 20 or 32 bytes")
+}
+
+fn to_gix_kind(kind: ObjectKind) -> Kind {
+    match kind {
+        ObjectKind::Blob => Kind::Blob,
+        ObjectKind::Tree => Kind::Tree,
+        ObjectKind::Commit => Kind::Commit,
+        ObjectKind::Tag => Kind::Tag,
+    }
 }
 
 fn from_gix_kind(kind: Kind) -> ObjectKind {

@@ -92,6 +92,14 @@ impl Sharing {
         files | search | inherit
     }
 
+    /// The mode of a folder in the object directory: as git makes them where nothing is shared.
+    pub fn object_directory_mode(self) -> u32 {
+        match self {
+            Self::Private => 0o755,
+            other => other.directory_mode(),
+        }
+    }
+
     /// The mode of an object, which nobody writes: as git makes them where nothing is shared.
     pub fn object_mode(self) -> u32 {
         match self {

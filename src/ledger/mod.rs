@@ -10,6 +10,7 @@
 //! what differs. It holds nothing that the receipts do not, so it is the one part whose lines are replaced.
 
 pub mod outcome;
+mod packs;
 mod shard;
 pub mod snapshot;
 mod tree;

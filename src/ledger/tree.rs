@@ -1,13 +1,15 @@
 //! The ledger's tree: reads the few objects on the way to a shard, and writes those on the way to the changed ones.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use bstr::ByteSlice;
 
+use super::packs::Packs;
 use super::shard::{Shard, ShardPath};
 use crate::git::objects::{MODE_TREE, TreeEntry};
+use crate::git::pack::NewObject;
 use crate::git::{GitError, Repository};
 use crate::id::{ObjectId, Token, TreeId};
 
@@ -22,22 +24,18 @@ pub(super) struct LedgerTree<'r> {
     trees: BTreeMap<TreeId, Rc<[TreeEntry]>>,
     /// Shards to write, by their path.
     changed: BTreeMap<ShardPath, Shard>,
-    /// Every object written: kind and bytes are found again by its id while this lives.
-    written: RefCell<Vec<WrittenObject>>,
+    /// What was written, and the pack that holds it.
+    written: Vec<NewObject>,
+    pack: Option<PathBuf>,
 }
 
 /// Changed shards below one folder: by the first step, then the second with its content.
 type Steps = BTreeMap<String, Vec<(String, Shard)>>;
 
-enum WrittenObject {
-    Blob(ObjectId, Vec<u8>),
-    Tree(TreeId, Vec<TreeEntry>),
-}
-
 impl<'r> LedgerTree<'r> {
     pub(super) fn new(repository: &'r Repository, root: Option<TreeId>) -> Self {
-        let written = RefCell::new(Vec::new());
-        Self { repository, root, trees: BTreeMap::new(), changed: BTreeMap::new(), written }
+        let (trees, changed, written) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        Self { repository, root, trees, changed, written, pack: None }
     }
 
     /// The shard at `path` as it stands, changes included; empty where there is none.
@@ -123,19 +121,26 @@ impl<'r> LedgerTree<'r> {
                 let below = self.below(top, &first)?.map(TreeId);
                 let mut entries = self.entries(below)?.to_vec();
                 for (second, shard) in shards {
-                    let blob = if shard.is_empty() { None } else { Some(self.write_blob(shard.to_bytes())?) };
+                    let blob = if shard.is_empty() { None } else { Some(self.add_blob(shard.to_bytes())?) };
                     place(&mut entries, &second, MODE_FILE, blob);
                 }
-                let tree = if entries.is_empty() { None } else { Some(self.write_tree(entries)?.id()) };
+                let tree = if entries.is_empty() { None } else { Some(self.add_tree(entries)?) };
                 place(&mut top_entries, &first, MODE_TREE, tree);
             }
-            let tree = if top_entries.is_empty() { None } else { Some(self.write_tree(top_entries)?.id()) };
+            let tree = if top_entries.is_empty() { None } else { Some(self.add_tree(top_entries)?) };
             place(&mut root, folder, MODE_TREE, tree);
         }
         if let Some(writer) = writer {
             sign(&mut root, writer);
         }
-        self.write_tree(root)
+        let root = TreeId(self.add_tree(root)?);
+        let mut packs = Packs::of(self.repository);
+        // What can't be taken along stays where it is.
+        let along = packs.take().unwrap_or_default();
+        let pack = self.repository.objects()?.write_together(self.written.iter().chain(&along))?;
+        packs.settle(&pack);
+        self.pack = Some(pack);
+        Ok(root)
     }
 
     /// The writer of a version of the ledger.
@@ -146,31 +151,26 @@ impl<'r> LedgerTree<'r> {
 
     /// Writes again whatever a prune took of what was written here (hazard 12).
     pub(super) fn restore(&self) -> Result<(), GitError> {
-        let objects = self.repository.objects()?;
-        for object in self.written.borrow().iter() {
-            match object {
-                WrittenObject::Blob(id, bytes) if !objects.is_loose(*id) && !objects.contains(*id) => {
-                    objects.write_blob(bytes)?;
-                }
-                WrittenObject::Tree(id, entries) if !objects.is_loose(id.id()) && !objects.contains(id.id()) => {
-                    objects.write_tree(entries.clone())?;
-                }
-                WrittenObject::Blob(..) | WrittenObject::Tree(..) => {}
-            }
+        if self.pack.as_ref().is_some_and(|pack| pack.exists()) {
+            return Ok(());
         }
-        Ok(())
+        self.repository.objects()?.restore(&self.written)
     }
 
-    fn write_blob(&self, bytes: Vec<u8>) -> Result<ObjectId, GitError> {
-        let id = self.repository.objects()?.write_blob(&bytes)?;
-        self.written.borrow_mut().push(WrittenObject::Blob(id, bytes));
-        Ok(id)
+    fn add_blob(&mut self, bytes: Vec<u8>) -> Result<ObjectId, GitError> {
+        let object = self.repository.objects()?.new_blob(bytes)?;
+        Ok(self.add(object))
     }
 
-    fn write_tree(&self, entries: Vec<TreeEntry>) -> Result<TreeId, GitError> {
-        let id = self.repository.objects()?.write_tree(entries.clone())?;
-        self.written.borrow_mut().push(WrittenObject::Tree(id, entries));
-        Ok(id)
+    fn add_tree(&mut self, entries: Vec<TreeEntry>) -> Result<ObjectId, GitError> {
+        let object = self.repository.objects()?.new_tree(entries)?;
+        Ok(self.add(object))
+    }
+
+    fn add(&mut self, object: NewObject) -> ObjectId {
+        let id = object.id;
+        self.written.push(object);
+        id
     }
 
     /// The object at `name` in a tree.

@@ -95,9 +95,45 @@ fn what_is_added_is_found_once_and_is_gone_when_removed(refs: Refs, hash: Hash) 
     assert_eq!(ledger.outcomes(commit(7)), Ok(vec![]));
     assert_eq!(ledger.receipts(subject(7)).unwrap().receipts, [receipt(7, 2)]);
     assert_eq!(ledger.all_outcomes().unwrap().len(), 38);
+    let _ = bench
+        .sh("test $(ls .git/objects/pack/*.pack | wc -l) -le 9 && git verify-pack .git/objects/pack/*.idx")
+        .exits(0);
     bench.git(&["gc", "-q", "--prune=now"]);
     assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling"]), "");
     assert_eq!(open_and_count(&bench), 38);
+}
+
+#[test_case(Hash::Sha1)]
+#[test_case(Hash::Sha256)]
+fn an_absorption_is_one_pack_whose_index_is_the_one_that_git_would_make(hash: Hash) {
+    let bench = Bench::with(Refs::Files, hash);
+    let loose = || bench.git(&["count-objects"]);
+    let before = loose();
+    let repository = open(&bench);
+    let receipts = (0..300).map(|number| receipt(number, 1)).collect();
+    let all = Additions { outcomes: vec![outcome(1, 1, Outcome::Passed)], receipts };
+    assert_eq!(Ledger::new(&repository).absorb(&all), Ok(true));
+    assert_eq!(loose(), before, "nothing lies loose");
+    let same = "set -e; pack=$(echo .git/objects/pack/pack-*.pack); test -f $pack; \
+                git verify-pack $pack; cp $pack copy.pack; git index-pack copy.pack > name; \
+                cmp copy.idx ${pack%.pack}.idx; echo $pack | grep -q $(cat name)";
+    let _ = bench.sh(same).exits(0);
+    assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling"]), "");
+}
+
+#[test]
+fn what_a_prune_takes_of_a_pack_is_written_again() {
+    let bench = Bench::new();
+    let repository = open(&bench);
+    let objects = repository.objects().unwrap();
+    let new: Vec<_> = (0..20).map(|number| objects.new_blob(vec![number; 99]).unwrap()).collect();
+    let pack = objects.write_together(&new).unwrap();
+    assert!(new.iter().all(|object| objects.contains(object.id)));
+    std::fs::remove_file(pack.with_extension("idx")).unwrap();
+    std::fs::remove_file(pack).unwrap();
+    objects.restore(&new).unwrap();
+    let fresh = open(&bench);
+    assert!(new.iter().all(|object| fresh.objects().unwrap().is_loose(object.id)));
 }
 
 fn open_and_count(bench: &Bench) -> usize {
@@ -145,6 +181,11 @@ fn writers_at_once_lose_nothing(refs: Refs) {
 
 /// Makes the object of one of the ledger's shards unreadable.
 fn damage(bench: &Bench, folder: &str) {
+    let unpacked = bench.sh(
+        "for pack in .git/objects/pack/*.pack; do [ -f $pack ] || continue; mv $pack taken; rm -f ${pack%.pack}.idx; \
+         git unpack-objects -q < taken || exit 1; rm -f taken; done",
+    );
+    let _ = unpacked.exits(0);
     let listed = bench.git(&["ls-tree", "-r", "refs/discern/ledger", folder]);
     let id = listed.split_whitespace().nth(2).unwrap().to_owned();
     std::fs::remove_file(bench.path().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
