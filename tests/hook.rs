@@ -203,6 +203,14 @@ fn a_hooks_folder_of_the_user_guards_only_where_it_was_installed() {
     another.git(&["remote", "add", "origin", "../o.git"]);
     another.save("theirs");
     another.git(&["push", "-q", "origin", "HEAD:refs/heads/theirs"]);
+    install(&another);
+    guards(&another);
+    let told = uninstall(&bench);
+    assert!(told.contains("it stays, because 1 more use it"), "{told}");
+    bench.git(&["push", "-q", "origin", "HEAD:refs/heads/through"]);
+    guards(&another);
+    uninstall(&another);
+    assert!(!bench.has("../home/hooks/pre-push") && !bench.has("../home/hooks.before-discern"));
 }
 
 #[test]

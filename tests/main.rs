@@ -1,5 +1,6 @@
 //! The integration tests, one binary: the commands as people use them, on real repositories with real processes.
 
+mod ci;
 mod claim;
 mod command_line;
 mod commands;
@@ -19,4 +20,5 @@ mod standards;
 mod store;
 mod support;
 mod terminal;
+mod transports;
 mod verify;

@@ -1,9 +1,12 @@
 //! `git discern done`: proves a commit.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
 use super::Global;
+use super::ci::Ci;
 use super::completions::Offered;
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
@@ -29,6 +32,9 @@ pub struct Done {
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]
     pub keep_going: bool,
+    /// Also write the result to FILE, as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// See the module's documentation.
@@ -43,16 +49,18 @@ pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
         wait: args.wait,
         keep_going: args.keep_going,
     };
-    carry_out(global, &request)
+    carry_out(global, &request, args.junit.as_deref())
 }
 
 /// Runs the gate on the `HEAD` of the worktree around the current directory, and answers.
-pub fn carry_out(global: &Global, request: &Request) -> anyhow::Result<Exit> {
+pub fn carry_out(global: &Global, request: &Request, junit: Option<&Path>) -> anyhow::Result<Exit> {
     let repository = super::here::repository()?;
+    let ci = Ci::look(junit)?;
     let mut session = Session::new(&repository);
     let mut reporter = global.reporter();
-    let document = gate::run(request, &mut session, &mut reporter).map_err(cause)?;
+    let document = gate::run(request, &mut session, &mut reporter).map_err(|error| ci.refused(cause(error)))?;
     reporter.finish(&document);
+    ci.finished(&document, &repository, &mut reporter)?;
     Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
 }
 

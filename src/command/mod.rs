@@ -5,6 +5,7 @@
 //! remedy, a [`GitError`] ([`here`]), a [`StoreError`] (exit 5), anything else is a fault of ours (exit 70). With `--json` each of these is a document.
 
 pub mod arguments;
+pub mod ci;
 pub mod completions;
 pub mod doctor;
 pub mod done;

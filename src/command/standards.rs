@@ -63,7 +63,7 @@ pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
         wait: args.wait,
         keep_going: args.keep_going,
     };
-    if args.pin { measure_and_pin(global, &request) } else { done::carry_out(global, &request) }
+    if args.pin { measure_and_pin(global, &request) } else { done::carry_out(global, &request, None) }
 }
 
 /// Shows what is known of the commits of a branch.

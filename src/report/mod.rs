@@ -5,10 +5,12 @@
 //! where. It has no thread and no clock: it is told what happened and what time it is, and it writes before it returns,
 //! so that a terminal that stops reading stops the run (C14). A reader that is gone stops nothing.
 
+pub mod annotation;
 pub mod answer;
 pub mod chart;
 pub mod commits;
 pub mod diagnostic;
+pub mod junit;
 pub mod line;
 pub mod live;
 pub mod phrase;

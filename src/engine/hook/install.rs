@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{HooksFolder, Kind};
 use super::script::{self, Besides, Found, Program};
+use super::shared::Users;
 use super::state::{self, HookState};
 use super::{HookError, Setting};
 use crate::git::{LocationVariables, Repository};
@@ -72,6 +73,9 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
     };
     if finder != Program::At(program.to_owned()) {
         note_program(repository, program)?;
+    }
+    if folder.kind == Kind::Elsewhere {
+        Users::of(&folder).add(repository.common_dir())?;
     }
     let found = Hook::read(&file)?;
     match found {
@@ -146,6 +150,17 @@ pub fn uninstall(repository: &Repository) -> Result<Installed, HookError> {
     refuse_if_turned_off(&folder)?;
     let (file, aside) = (folder.file(), folder.aside());
     let mut told = Vec::new();
+    let _ = std::fs::remove_file(repository.common_dir().join(script::PROGRAM_FILE));
+    if folder.kind == Kind::Elsewhere {
+        let others = Users::of(&folder).remove(repository.common_dir())?;
+        if others > 0 {
+            told.push(format!(
+                "`{}` lets this repository's pushes through now; it stays, because {others} more use it",
+                file.display()
+            ));
+            return Ok(Installed { file, told });
+        }
+    }
     let Some(hook) = Hook::read(&file)? else {
         told.push(format!("there is no hook in {}", folder.described()));
         return Ok(Installed { file, told });
@@ -168,7 +183,6 @@ pub fn uninstall(repository: &Repository) -> Result<Installed, HookError> {
             told.push(format!("removed the hook `{}`", file.display()));
         }
     }
-    let _ = std::fs::remove_file(repository.common_dir().join(script::PROGRAM_FILE));
     Ok(Installed { file, told })
 }
 

@@ -10,6 +10,7 @@ mod folder;
 mod install;
 pub mod push;
 pub mod script;
+mod shared;
 mod state;
 pub mod update;
 

@@ -1,0 +1,70 @@
+//! Pushes over the ways that git has, on loopback: the hook is the same, and it must not keep a connection waiting.
+
+use std::net::{TcpListener, TcpStream};
+
+use crate::support::{Bench, Running, wait_for};
+
+/// A proven commit, a bare repository `o.git` beside it, and the hook.
+fn guarded() -> Bench {
+    let bench = Bench::proven_by_true();
+    bench.remote();
+    let _ = bench.discern(&["done"]).exits(0);
+    let _ = bench.discern(&["hook", "install"]).exits(0);
+    bench
+}
+
+/// A proven commit leaves by `url`, an unproven one does not, and what is there already passes.
+fn guards(bench: &Bench, url: &str) {
+    bench.git(&["remote", "set-url", "origin", url]);
+    let passed = bench.try_git(&["push", "-q", "origin", "main", "main:old"]).exits(0);
+    assert_eq!(passed.stderr, "", "{}", passed.shown());
+    bench.save("unproven");
+    let refused = bench.try_git(&["push", "-q", "origin", "main"]).exits(1);
+    assert!(refused.stderr.contains("this push is stopped: 1 commit is not proven"), "{}", refused.shown());
+    let _ = bench.try_git(&["push", "-q", "origin", "main~1:refs/heads/second", ":refs/heads/old"]).exits(0);
+    let there = bench.git(&["ls-remote", "origin"]);
+    assert!(there.contains("refs/heads/second") && !there.contains("refs/heads/old"), "{there}");
+}
+
+#[test]
+fn over_the_file_protocol() {
+    let bench = guarded();
+    let url = format!("file://{}", bench.root().join("o.git").display());
+    guards(&bench, &url);
+}
+
+#[test]
+fn over_git_daemon() {
+    let bench = guarded();
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
+    // The program itself: `git daemon` would be its parent, and ending that would leave it.
+    let program = format!("{}/git-daemon", bench.git(&["--exec-path"]));
+    let (listen, base) = (format!("--port={port}"), format!("--base-path={}", bench.root().display()));
+    let arguments = [
+        "--listen=127.0.0.1",
+        &listen,
+        &base,
+        "--export-all",
+        "--enable=receive-pack",
+        "--reuseaddr",
+        "--informative-errors",
+    ];
+    let _daemon: Running = bench.begin(bench.command(&program, &arguments));
+    wait_for("git daemon", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    guards(&bench, &format!("git://127.0.0.1:{port}/o.git"));
+}
+
+#[test]
+fn over_smart_http() {
+    let bench = guarded();
+    if bench.sh("command -v python3").status != 0 {
+        eprintln!("not tested: there is no python3 to serve it");
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/http_backend.py");
+    let root = bench.root().display().to_string();
+    let server = bench.begin(bench.command("python3", &[script, &root]));
+    wait_for("the server", || server.stdout().ends_with('\n'));
+    bench.at("../o.git").git(&["config", "http.receivepack", "true"]);
+    guards(&bench, &format!("http://127.0.0.1:{}/o.git", server.stdout().trim()));
+}
