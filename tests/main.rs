@@ -15,6 +15,7 @@ mod log;
 mod push;
 mod repository;
 mod runner;
+mod runs;
 mod schema;
 mod standards;
 mod store;

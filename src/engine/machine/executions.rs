@@ -1,5 +1,6 @@
 //! Executions: what is started for a plan, under which limits, and what its end amounts to.
 
+use std::ffi::OsStr;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,8 @@ pub(super) struct Active {
     start: Start,
     pub(super) job: RunningJob,
     command: Command,
+    /// The `PATH` that it was given, for the sentence about a program that is not there.
+    path: String,
     log: PathBuf,
     limit: Option<(u64, String)>,
     timed_out: bool,
@@ -106,7 +109,17 @@ impl Machine<'_, '_> {
         let shown = log.to_string_lossy().into_owned();
         self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
         let limit = limits.timeout;
-        self.active.push(Active { start: start.clone(), job, command, log, limit, timed_out: false, _slot: slot });
+        let path = environment.get(OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        self.active.push(Active {
+            start: start.clone(),
+            job,
+            command,
+            path,
+            log,
+            limit,
+            timed_out: false,
+            _slot: slot,
+        });
         Ok(())
     }
 
@@ -173,6 +186,11 @@ impl Machine<'_, '_> {
         if end.left_behind > 0 {
             self.tell(What::LeftBehind { name: key.name.clone(), processes: end.left_behind });
         }
+        if end.out_of_reach > 0 {
+            let (name, count) = (&key.name, end.out_of_reach);
+            let text = format!("job `{name}` left {count} process(es) that can't be ended: another user's, or stuck");
+            self.tell(What::Note { text });
+        }
         let how = self.how(&active, &end);
         let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
         // On a tree as it stands, what a job leaves behind belongs to no subject.
@@ -219,8 +237,7 @@ impl Machine<'_, '_> {
             return ExecutionHow::Ended;
         }
         let tail = LogFollower::new(&active.log).tail(LINES_FOR_REASON, BYTES_FOR_REASON).unwrap_or_default();
-        let path = self.inherited.get(std::ffi::OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned());
-        end.how(&active.command, &tail.lines, &path.unwrap_or_default())
+        end.how(&active.command, &tail.lines, &active.path)
     }
 }
 

@@ -87,7 +87,6 @@ pub struct Machine<'m, 'r> {
     /// Ends that are known and not yet handed out.
     ended: VecDeque<ExecutionEnd>,
     stop_seen: bool,
-    slot_wait_told: bool,
     touches: Vec<String>,
 }
 
@@ -145,7 +144,6 @@ impl<'m, 'r> Machine<'m, 'r> {
             answers: BTreeMap::new(),
             ended: VecDeque::new(),
             stop_seen: false,
-            slot_wait_told: false,
             touches: Vec::new(),
         })
     }
@@ -249,8 +247,12 @@ impl Stage for Machine<'_, '_> {
 
     fn take_slots(&mut self, wanted: usize) -> usize {
         let Some(slots) = &mut self.slots else { return wanted };
+        if wanted == 0 {
+            slots.leave_line();
+        }
+        let now_ms = self.session.now().monotonic_ms;
         while self.taken.len() < wanted {
-            match slots.try_take() {
+            match slots.try_take(now_ms) {
                 Ok(Some(slot)) => self.taken.push(slot),
                 Ok(None) => break,
                 // Capacity is a courtesy: where it can't be counted, it is not capped.
@@ -260,16 +262,11 @@ impl Stage for Machine<'_, '_> {
                 }
             }
         }
-        if self.taken.is_empty() && !self.slot_wait_told {
-            self.slot_wait_told = true;
-            self.tell(What::Note { text: "waiting for a free slot (`[gate] slots`)".to_owned() });
-        }
         self.taken.len().min(wanted)
     }
 
     fn start(&mut self, start: &Start) {
         let slot = self.taken.pop();
-        self.slot_wait_told = false;
         if let Err(how) = self.begin(start, slot) {
             self.ended.push_back(ExecutionEnd {
                 start: start.clone(),
@@ -347,8 +344,12 @@ fn changed_in_words(changed: &Changed) -> String {
     if changed.path.is_empty() { what.to_owned() } else { format!("{} ({what})", changed.path) }
 }
 
-/// The capacity of this machine, where there is a folder for it.
+/// The capacity of this machine, where there is a folder for it. A run inside a job of another run is covered by that job's slot:
+/// it would wait for itself.
 fn slots_of_this_machine(count: NonZeroU32) -> Option<Slots> {
+    if environment::variable("DISCERN").is_some() {
+        return None;
+    }
     let runtime = environment::variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     let shared = || std::env::temp_dir().join(format!("git-discern-{}", rustix::process::getuid().as_raw()));
     Some(Slots::new(runtime.unwrap_or_else(shared), count))

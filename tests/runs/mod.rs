@@ -1,0 +1,4 @@
+//! Whole runs with real jobs that behave badly: `git discern done` as a process, and everything that can happen to it.
+
+mod interrupts;
+mod scene;
