@@ -72,19 +72,6 @@ fn ten_signals_in_a_row_are_one_settlement() {
 }
 
 #[test]
-fn stop_ends_a_run_from_any_worktree_as_sigterm_would() {
-    let scene = Scene::of("exit-on-term");
-    let other = scene.worktree("other");
-    let running = scene.start_until_ready();
-    let handle = scene.record()["attempt"]["executor"]["journal"]["handle"].as_str().expect("a handle").to_owned();
-    let _ = other.discern(&["stop", &handle]).exits(0);
-    let _ = running.wait().exits(143);
-    scene.assert_nobody_left();
-    scene.assert_cancelled("stopped", 143);
-    assert!(scene.output("job").contains("tidied up"));
-}
-
-#[test]
 fn a_window_that_is_closed_ends_the_run_as_sighup() {
     let scene = Scene::of("ignore-signals");
     let terminal = Terminal::new(80, 24);
@@ -97,10 +84,10 @@ fn a_window_that_is_closed_ends_the_run_as_sighup() {
 }
 
 #[test]
-fn a_run_under_nohup_survives_its_window() {
+fn a_run_that_ignores_sighup_as_nohup_asks_for_survives_its_window() {
     let scene = Scene::running("echo ready; while [ ! -e ../go ]; do sleep 0.05; done");
     let terminal = Terminal::new(80, 24);
-    let running = terminal.start_program(&scene, &["nohup", "git-discern", "done"]);
+    let running = terminal.start_program(&scene, &["sh", "-c", "trap '' HUP; exec git-discern done"]);
     scene.wait_for_output("job", "ready");
     drop(terminal);
     scene.write("../go", "");
@@ -137,8 +124,11 @@ fn an_interrupted_run_that_can_not_settle_gives_up_after_two_seconds() {
     scene.assert_nobody_left();
     // Nothing by hand is needed once the lock is gone.
     fs::remove_file(lock).expect("it is there");
-    let _ = scene.discern(&["recover"]).exits(0);
-    assert_eq!(scene.record()["state"]["by"]["reason"], "executor-gone");
+    scene.gate();
+    scene.job("job", "true");
+    scene.save("harmless");
+    let outcome = scene.discern(&["done"]).exits(0);
+    assert!(outcome.stderr.contains("its process is gone"), "{}", outcome.shown());
 }
 
 #[test]
@@ -201,7 +191,8 @@ fn the_death_of_a_run_ends_its_jobs_and_the_next_run_starts_at_once() {
     running.signal(Signal::KILL);
     let _ = running.wait().exits(137);
     scene.wait_until_nobody_left();
-    scene.write("discern.toml", "[gate]\ntrunk = \"main\"\n[jobs.job]\nrun = \"true\"\n");
+    scene.gate();
+    scene.job("job", "true");
     scene.save("harmless");
     let outcome = scene.discern(&["done"]).exits(0);
     assert!(outcome.stderr.contains("its process is gone"), "{}", outcome.shown());
@@ -227,7 +218,6 @@ fn the_death_of_a_supervisor_ends_its_job_alone() {
     scene.assert_nobody_left();
 }
 
-#[test_case(&["recover"])]
 #[test_case(&["done"])]
 fn if_run_and_supervisor_are_killed_the_next_command_ends_what_they_left(command: &[&str]) {
     let scene = Scene::of("bomb 7");
@@ -241,7 +231,8 @@ fn if_run_and_supervisor_are_killed_the_next_command_ends_what_they_left(command
     let left = || scene.processes().iter().filter(|(_, line)| line.contains(" bomb ")).count();
     wait_for("its end", || scene.processes().len() == left());
     assert_eq!(left(), 7);
-    scene.write("discern.toml", "[gate]\ntrunk = \"main\"\n[jobs.job]\nrun = \"true\"\n");
+    scene.gate();
+    scene.job("job", "true");
     scene.save("harmless");
     let _ = scene.discern(command).exits(0);
     scene.assert_nobody_left();

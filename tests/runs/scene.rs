@@ -90,6 +90,12 @@ impl Scene {
         Pid::from_raw(found.unwrap_or_else(|| panic!("{job} has no supervisor: {lines:?}")).0).expect("not 0")
     }
 
+    /// Says why a test could not be carried out here.
+    pub(crate) fn skip(&self, why: &str) {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "skipped: {why}");
+    }
+
     /// Every process that has to do with this bench: its command line, its environment or its directory says so.
     pub(crate) fn processes(&self) -> Vec<(i32, String)> {
         let root = self.root().to_str().expect("a plain path");

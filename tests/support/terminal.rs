@@ -20,7 +20,8 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// A terminal of that size.
     pub(crate) fn new(columns: u16, rows: u16) -> Self {
-        let controller: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        let controller: OwnedFd =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
         grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("it is ours");
         let name = ptsname(&controller, Vec::new()).expect("it has a name").into_string().expect("ASCII");
         rustix::io::ioctl_fionbio(&controller, true).expect("it can be read without waiting");
