@@ -9,6 +9,7 @@ mod configuration;
 mod docs;
 mod hook;
 mod init;
+mod isolated;
 mod layout;
 mod ledger;
 mod log;

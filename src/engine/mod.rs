@@ -25,6 +25,8 @@ pub mod measure;
 mod order;
 pub mod pinning;
 pub mod planning;
+pub mod pool;
+pub mod prepare;
 pub mod recovery;
 pub mod requirements;
 pub mod run;

@@ -11,6 +11,7 @@ use crate::engine::job::{JobLaunch, RunningJob, StartError};
 use crate::engine::job_end::JobEnd;
 use crate::engine::log::LogFollower;
 use crate::engine::measure;
+use crate::engine::prepare;
 use crate::engine::requirements::Detailed;
 use crate::engine::slots::Slot;
 use crate::engine::stage::{ExecutionEnd, ExecutionHow, Stage as _};
@@ -68,7 +69,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn launch(&self, name: &Name, what: &Launch<'_>) -> Result<RunningJob, StartError> {
-        let lock = self.lock.file().as_fd();
+        let lock = self.ground.lock.file().as_fd();
         let hold: Vec<_> = [lock].into_iter().chain(what.slot.map(|slot| slot.file().as_fd())).collect();
         let launch = JobLaunch {
             name,
@@ -194,11 +195,12 @@ impl Machine<'_, '_> {
         let how = self.how(&active, &end);
         let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
         // On a tree as it stands, what a job leaves behind belongs to no subject.
-        if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.snapshot)
+        if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.ground.snapshot)
             && let Some(detailed) = work.details.get(&key)
         {
             let subject = detailed.requirement.subject;
             self.left_here.passes(&key.name, subject);
+            self.note_preparation(&key.name);
         }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
@@ -215,6 +217,17 @@ impl Machine<'_, '_> {
             log: self.journal.is_some().then(|| file_name(&active.log)),
             readings,
             artifacts,
+        }
+    }
+
+    /// Notes what preparing left, so that its removal is known to undo it. What can't be listed is made again.
+    fn note_preparation(&mut self, job: &Name) {
+        if !prepare::is_it(job) {
+            return;
+        }
+        match self.ground.repository.left_over(&self.ground.keep) {
+            Ok(left) => self.left_here.prepared(&left),
+            Err(_) => self.left_here.forget_all(),
         }
     }
 
