@@ -89,15 +89,17 @@ pub fn make(
     }
     let handle = machine.handle();
     let mut run = Run::new(&mut machine, Owner::new(fence, attempt));
-    let generation = match run.reserve() {
+    let generation = match run.reserve().map_err(|unreserved| *unreserved) {
         Ok(generation) => generation,
         Err(Unreserved::Lost(loss)) => return Ok(Attempted::Over(Box::new(lost(request, &loss)))),
-        Err(Unreserved::Not(NotReserved::Held(..))) => return Ok(Attempted::Beaten),
-        Err(Unreserved::Not(NotReserved::Unreadable(why))) => return Err(unreadable(commit, &why).into()),
-        Err(Unreserved::Not(NotReserved::LedgerUnwritable(problem))) => {
-            return Err(store("write the ledger", problem).into());
+        Err(Unreserved::Not(why)) => {
+            return match why {
+                NotReserved::Held(..) => Ok(Attempted::Beaten),
+                NotReserved::Unreadable(why) => Err(unreadable(commit, &why).into()),
+                NotReserved::LedgerUnwritable(problem) => Err(store("write the ledger", problem).into()),
+                NotReserved::Store(problem) => Err(store("reserve the claim", problem).into()),
+            };
         }
-        Err(Unreserved::Not(NotReserved::Store(problem))) => return Err(store("reserve the claim", problem).into()),
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
     let story = Story { request, subject, id, started_at };

@@ -161,18 +161,18 @@ impl<'s, S: Stage> Run<'s, S> {
     ///
     /// # Errors
     /// Another holds it, or it can't be reserved (C27, exit 5). Nothing was left behind.
-    pub fn reserve(&mut self) -> Result<u32, Unreserved> {
+    pub fn reserve(&mut self) -> Result<u32, Box<Unreserved>> {
         self.drive(Input::Reserve);
         loop {
             if let Some(generation) = self.reserved {
                 return Ok(generation);
             }
             match self.over.take() {
-                Some(Over::NotReserved(why)) => return Err(Unreserved::Not(why)),
-                Some(Over::Lost(loss)) => return Err(Unreserved::Lost(loss)),
+                Some(Over::NotReserved(why)) => return Err(Box::new(Unreserved::Not(why))),
+                Some(Over::Lost(loss)) => return Err(Box::new(Unreserved::Lost(loss))),
                 Some(_) => {
                     let problem = "the attempt ended while it was reserved".to_owned();
-                    return Err(Unreserved::Not(NotReserved::Store(problem)));
+                    return Err(Box::new(Unreserved::Not(NotReserved::Store(problem))));
                 }
                 None => drop(self.attend(None)),
             }
