@@ -12,6 +12,7 @@ use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, GateError, Request};
 use crate::engine::requirements::Chosen;
+use crate::engine::retention;
 use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::id::Name;
@@ -67,6 +68,9 @@ pub fn carry_out(global: &Global, request: &Request, junit: Option<&Path>) -> an
     let document = gate::run(request, &mut session, &mut reporter).map_err(|error| ci.refused(cause(error)))?;
     reporter.finish(&document);
     ci.finished(&document, &repository, &mut reporter)?;
+    if document.attempt.as_ref().is_some_and(|attempt| attempt.operation.is_some()) {
+        retention::daily(&mut session);
+    }
     Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
 }
 

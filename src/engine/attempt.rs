@@ -359,7 +359,12 @@ impl Story<'_> {
     fn absorb(&self, machine: &mut Machine<'_, '_>) -> Option<String> {
         match machine.session.look(&self.subject.head.commit) {
             Seen::Record(_, record) if record.is_finished() && record.attempt.id == self.id => {
-                machine.session.absorb(&record).err()
+                let problem = machine.session.absorb(&record).err();
+                if problem.is_none() {
+                    // What can't be removed now is surplus the next time, too.
+                    let _ = super::retention::trim(machine.session);
+                }
+                problem
             }
             _ => None,
         }

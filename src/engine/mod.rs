@@ -29,6 +29,7 @@ pub mod pool;
 pub mod prepare;
 pub mod recovery;
 pub mod requirements;
+pub mod retention;
 pub mod run;
 pub mod session;
 pub mod slots;
