@@ -7,6 +7,7 @@ mod commands;
 mod completions;
 mod configuration;
 mod docs;
+mod durable_steps;
 mod hook;
 mod init;
 mod isolated;

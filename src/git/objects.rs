@@ -330,7 +330,7 @@ pub(crate) fn from_gix(id: &gix::hash::oid) -> ObjectId {
     ObjectId::from_bytes(id.as_bytes()).expect("a git object id has 20 or 32 bytes")
 }
 
-fn to_gix_kind(kind: ObjectKind) -> Kind {
+pub(super) fn to_gix_kind(kind: ObjectKind) -> Kind {
     match kind {
         ObjectKind::Blob => Kind::Blob,
         ObjectKind::Tree => Kind::Tree,

@@ -26,6 +26,23 @@ pub struct NewObject {
     pub(super) content: Vec<u8>,
 }
 
+impl NewObject {
+    /// The content of its file, if it lies loose.
+    ///
+    /// # Errors
+    /// It can't be deflated.
+    pub fn loose(&self) -> io::Result<Vec<u8>> {
+        let kind = super::objects::to_gix_kind(self.kind);
+        let header = gix::objs::encode::loose_header(kind, self.content.len() as u64);
+        let speed = gix::zlib::Compression::BEST_SPEED;
+        let mut deflate = gix::zlib::stream::deflate::Write::new(Vec::new(), speed);
+        deflate.write_all(&header)?;
+        deflate.write_all(&self.content)?;
+        deflate.flush()?;
+        Ok(deflate.into_inner())
+    }
+}
+
 /// A pack and its index, as bytes.
 pub(super) struct Pack {
     /// The pack's own checksum in hex, which names it.
