@@ -32,10 +32,6 @@ const STALE_IN_A_ROW_MAX: u32 = 16;
 /// How often a run looks at the record while it reserves, before it gives up.
 const SURVEYS_MAX: u32 = 16;
 
-/// How long after it began to reserve a run sends another reservation, in milliseconds. A store that can't be written may take
-/// two seconds over each, and nothing is lost by giving up: no claim is held.
-const RESERVE_MS_MAX: u64 = 3_000;
-
 /// What a read of the record gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
@@ -231,7 +227,7 @@ enum Request {
     Swap(Change),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
     New,
     Reserving,
@@ -270,15 +266,41 @@ pub struct Owner {
     /// Not before this reading is a failed write tried again.
     retry_at_ms: u64,
     settle_until_ms: u64,
-    /// No reservation is sent after this reading.
-    reserve_until_ms: u64,
-    /// What the store said when a reservation was last tried.
-    reserve_problem: Option<String>,
+    /// When the question under way was asked.
+    asked_ms: u64,
     stale_in_a_row: u32,
     surveys: u32,
-    /// A reservation was sent and its answer lost: until record or ledger say how it went, no other may be sent, for the
-    /// attempt may have been recorded, retired, absorbed and removed meanwhile (C7: never re-create it).
+    /// A reservation was sent: until record or ledger say that it did not happen, no other may be sent, for the attempt may
+    /// have been recorded, retired, absorbed and removed before its answer came (C7: never re-create it).
     in_doubt: bool,
+}
+
+/// By what tells two owners apart: a receipt by its requirement, subject and try, a settlement by how it ends.
+impl std::hash::Hash for Owner {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let receipt = |receipt: &Receipt| (receipt.kind, receipt.subject, receipt.tries, receipt.verdict);
+        (self.fence, self.phase, self.in_doubt, self.surveys, self.stale_in_a_row).hash(state);
+        (self.sent_ms, self.renewed_ms, self.next_renewal_ms, self.retry_at_ms, self.settle_until_ms).hash(state);
+        self.asked_ms.hash(state);
+        let Wishes { bind, check, publish, settle } = &self.wishes;
+        (bind.as_ref().map(Vec::len), check).hash(state);
+        publish.iter().map(receipt).collect::<Vec<_>>().hash(state);
+        settle.as_ref().map(|wish| (wish.outcome, wish.exit_status, wish.proof.is_some())).hash(state);
+        self.under_way.as_ref().map(std::mem::discriminant).hash(state);
+        match &self.under_way {
+            Some(Request::LookInLedger(in_my_place)) => in_my_place.as_ref().map(|attempt| attempt.id).hash(state),
+            Some(Request::Swap(change)) => {
+                std::mem::discriminant(change).hash(state);
+                match change {
+                    Change::Reserve { generation } => generation.hash(state),
+                    Change::Publish(receipts) => receipts.iter().map(receipt).collect::<Vec<_>>().hash(state),
+                    Change::Settle(ended) => (ended.outcome, ended.exit_status).hash(state),
+                    Change::Bind | Change::Renew => {}
+                }
+            }
+            Some(Request::Survey | Request::Absorb | Request::Read) | None => {}
+        }
+    }
 }
 
 impl Owner {
@@ -295,8 +317,7 @@ impl Owner {
             next_renewal_ms: u64::MAX,
             retry_at_ms: 0,
             settle_until_ms: 0,
-            reserve_until_ms: 0,
-            reserve_problem: None,
+            asked_ms: 0,
             stale_in_a_row: 0,
             surveys: 0,
             in_doubt: false,
@@ -359,10 +380,7 @@ impl Owner {
     /// Notes what is wished for. An answer to a question that is not open says nothing.
     fn wish(&mut self, input: Input, pen: Pen) {
         match input {
-            Input::Reserve => {
-                self.phase = Phase::Reserving;
-                self.reserve_until_ms = pen.now.monotonic_ms.saturating_add(RESERVE_MS_MAX);
-            }
+            Input::Reserve => self.phase = Phase::Reserving,
             Input::Bind(requirements) => self.wishes.bind = Some(requirements),
             Input::Check => self.wishes.check = true,
             Input::Publish(receipts) => self.wishes.publish.extend(receipts),
@@ -392,6 +410,7 @@ impl Owner {
             Phase::Holding if now => (Request::Read, Effect::Read),
             _ => return,
         };
+        self.asked_ms = pen.now.monotonic_ms;
         self.under_way = Some(request);
         effects.push(effect);
     }
@@ -404,7 +423,7 @@ impl Owner {
         self.surveys += 1;
         let found = match seen {
             Seen::Unreadable(why) if self.in_doubt && self.surveys < SURVEYS_MAX => {
-                return self.nothing_proven("read the record", why, pen, effects);
+                return self.unanswered("read the record", why, pen, effects);
             }
             Seen::Unreadable(why) => return self.not_reserved(NotReserved::Unreadable(why), effects),
             Seen::Absent => None,
@@ -422,13 +441,11 @@ impl Owner {
                 return self.not_reserved(NotReserved::Held(*id, record.clone()), effects);
             }
         }
-        let surveyed_enough = self.surveys >= SURVEYS_MAX;
-        if self.in_doubt && !surveyed_enough {
-            return self.look_in_ledger(None, effects);
+        if self.surveys >= SURVEYS_MAX {
+            return self.not_reserved(NotReserved::Store("no reservation was answered".to_owned()), effects);
         }
-        if surveyed_enough || pen.now.monotonic_ms > self.reserve_until_ms {
-            let problem = self.reserve_problem.take().unwrap_or_else(|| "no reservation was answered".to_owned());
-            return self.not_reserved(NotReserved::Store(problem), effects);
+        if self.in_doubt {
+            return self.look_in_ledger(None, effects);
         }
         match found {
             Some((_, record)) if !history.absorbed => {
@@ -451,6 +468,7 @@ impl Owner {
         match transition::reserve(standing, history, self.attempt.clone(), self.fence.token, pen) {
             Ok(next) => {
                 let change = Change::Reserve { generation: next.attempt.generation };
+                self.in_doubt = true;
                 self.swap(change, found.map(|(id, _)| id), next, pen, effects);
             }
             Err(refusal) => self.not_reserved(NotReserved::Store(refusal.to_string()), effects),
@@ -470,7 +488,7 @@ impl Owner {
                 None => self.look_in_ledger(Some(Box::new(record.attempt)), effects),
             },
             Seen::Absent => self.look_in_ledger(None, effects),
-            Seen::Unreadable(problem) => self.nothing_proven("read the record", problem, pen, effects),
+            Seen::Unreadable(problem) => self.unanswered("read the record", problem, pen, effects),
         }
     }
 
@@ -569,9 +587,9 @@ impl Owner {
             (Ok(None), Some(attempt)) => self.over(Over::Lost(Loss::Replaced(attempt)), effects),
             (Ok(None), None) => {
                 let problem = "there is no record, and no outcome in the ledger".to_owned();
-                self.nothing_proven("read the record", problem, pen, effects);
+                self.unanswered("read the record", problem, pen, effects);
             }
-            (Err(problem), _) => self.nothing_proven("look in the ledger", problem, pen, effects),
+            (Err(problem), _) => self.unanswered("look in the ledger", problem, pen, effects),
         }
     }
 
@@ -603,10 +621,6 @@ impl Owner {
             }
             Written::Stale => self.nothing_proven(change.doing(), "others keep writing it".to_owned(), pen, effects),
             Written::Unknown(problem) => {
-                if self.phase == Phase::Reserving {
-                    self.in_doubt = true;
-                    self.reserve_problem = Some(problem.clone());
-                }
                 self.nothing_proven(change.doing(), problem, pen, effects);
             }
         }
@@ -663,19 +677,25 @@ impl Owner {
     fn nothing_proven(&mut self, doing: &'static str, problem: String, pen: Pen, effects: &mut Vec<Effect>) {
         let now_ms = pen.now.monotonic_ms;
         self.stale_in_a_row = 0;
-        if std::mem::take(&mut self.wishes.check) {
-            effects.push(Effect::Say(Said::MayStart));
-        }
         if self.renewal_is_due(pen) {
             self.next_renewal_ms = lease::next_renewal_ms(now_ms);
         }
         let somebody_waits =
             self.phase == Phase::Reserving || self.wishes.bind.is_some() || self.wishes.settle.is_some();
         self.retry_at_ms = now_ms + if somebody_waits { RETRY_MS } else { PUBLISH_RETRY_MS };
-        if self.wishes.settle.is_some() && now_ms >= self.settle_until_ms {
+        effects.push(Effect::Say(Said::Trouble { doing, problem }));
+    }
+
+    /// A question about the record was not answered. Only this ends a settlement that was tried for long enough: a write
+    /// whose answer was lost is first looked for (C7), and a stall is not taken for trying: the last try begins after it.
+    fn unanswered(&mut self, doing: &'static str, problem: String, pen: Pen, effects: &mut Vec<Effect>) {
+        if self.wishes.settle.is_some() && self.asked_ms >= self.settle_until_ms {
             return self.over(Over::Unsettled(problem), effects);
         }
-        effects.push(Effect::Say(Said::Trouble { doing, problem }));
+        if std::mem::take(&mut self.wishes.check) {
+            effects.push(Effect::Say(Said::MayStart));
+        }
+        self.nothing_proven(doing, problem, pen, effects);
     }
 
     fn over(&mut self, over: Over, effects: &mut Vec<Effect>) {

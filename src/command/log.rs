@@ -52,9 +52,7 @@ pub fn run(global: &Global, args: &Log) -> anyhow::Result<Exit> {
     let (pager, mut reporter) = paged(global, &repository);
     let shown = show(verifier, &history, args.flaky, &mut reporter);
     drop(reporter);
-    if let Some(pager) = pager {
-        pager.wait();
-    }
+    pager.map(Pager::wait);
     shown.map(|()| Exit::Success)
 }
 

@@ -84,8 +84,6 @@ pub enum Failure {
     OutputLost,
     /// A standard's line was missing, malformed or contradicted itself.
     Reading,
-    /// The command was `[gate] prepare`, and exited with a status other than 0.
-    Unprepared,
 }
 
 impl Failure {

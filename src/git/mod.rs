@@ -9,7 +9,6 @@
 //! of the user's hooks. Replaced objects are not followed: a Proof speaks of what the ids name.
 
 pub mod candidate;
-pub mod checkout;
 pub mod cleanliness;
 pub mod command;
 mod error;

@@ -72,7 +72,7 @@ impl MemoryStore {
 }
 
 /// The id of a record's bytes in this store.
-fn record_id(bytes: &[u8]) -> RecordId {
+pub fn record_id(bytes: &[u8]) -> RecordId {
     let digest = Sha256::digest(bytes);
     RecordId(ObjectId::from_bytes(&digest).unwrap_or_else(|_| unreachable!("SHA-256 has 32 bytes")))
 }

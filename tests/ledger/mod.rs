@@ -237,3 +237,49 @@ fn a_lock_that_a_dead_writer_left_on_the_ledger_is_removed_and_a_live_ones_is_no
     assert_eq!(Ledger::new(&other).absorb(&additions(2)), Ok(true));
     assert!(!bench.has(lock));
 }
+
+#[test]
+#[ignore = "takes a minute: run by hand, and prints what it measured"]
+#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "it measures real time and says so")]
+fn finding_and_adding_cost_the_same_with_many_entries() {
+    let bench = Bench::new();
+    let repository = open(&bench);
+    let mut ledger = Ledger::new(&repository);
+    let mut measure = |count: u32, from: u32| {
+        let start = std::time::Instant::now();
+        let all = Additions {
+            outcomes: (from..count).map(|number| outcome(number, 1, Outcome::Passed)).collect(),
+            receipts: (from..count * 5).map(|number| receipt(number, 1)).collect(),
+        };
+        ledger.absorb(&all).unwrap();
+        println!("{count} outcomes, {} receipts written in {:?}", count * 5, start.elapsed());
+        bench.git(&["gc", "-q"]);
+        let time = |what: &str, work: &mut dyn FnMut(u32)| {
+            let mut times: Vec<_> = (0..41)
+                .map(|round| {
+                    let start = std::time::Instant::now();
+                    work(round);
+                    start.elapsed()
+                })
+                .collect();
+            times.sort();
+            println!("  {what}: {:?}", times[20]);
+        };
+        time("open and look up an outcome", &mut |round| {
+            let fresh = open(&bench);
+            let found = Ledger::new(&fresh).outcomes(commit(round % count)).unwrap();
+            assert_eq!(found.len(), 1);
+        });
+        time("open and look up a receipt", &mut |round| {
+            let fresh = open(&bench);
+            assert!(!Ledger::new(&fresh).receipts(subject(round % count)).unwrap().receipts.is_empty());
+        });
+        time("absorb one run of four receipts", &mut |round| {
+            let number = 10_000_000 + count * 1000 + round * 4;
+            let receipts = (number..number + 4).map(|number| receipt(number, 1)).collect();
+            ledger.absorb(&Additions { outcomes: vec![outcome(number, 1, Outcome::Passed)], receipts }).unwrap();
+        });
+    };
+    measure(10, 0);
+    measure(10_000, 10);
+}

@@ -13,6 +13,9 @@ pub(crate) struct Ci {
     pub(crate) quick: bool,
 }
 
+/// How many seeds are simulated for each change.
+const SIMULATED_SEEDS: u64 = 20_000;
+
 /// Runs it.
 pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     process::run(&["cargo", "fmt", "--all", "--check"])?;
@@ -34,7 +37,9 @@ pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     }
     let readme = std::fs::read_to_string("README.md")?;
     let tests = test_command(&readme).context("README.md names no `cargo test …`")?;
-    process::run(&tests.split_whitespace().collect::<Vec<&str>>())
+    process::run(&tests.split_whitespace().collect::<Vec<&str>>())?;
+    crate::model::run()?;
+    crate::sim::run(&crate::sim::Sim { seed: 1, seeds: Some(SIMULATED_SEEDS), seconds: None })
 }
 
 /// The command that README.md gives for running the tests: the one place where it is written.

@@ -5,6 +5,7 @@ mod ci;
 mod demo;
 mod dist;
 mod r#gen;
+mod model;
 mod process;
 mod sim;
 mod stall;
@@ -29,6 +30,8 @@ enum Command {
     Demo(demo::Demo),
     /// Measure against git's own commands, and write docs/performance.md
     Bench(bench::Bench),
+    /// Search the claim protocol exhaustively
+    Model,
     /// Search the protocol by seeded simulation
     Sim(sim::Sim),
     /// Kill and stop real runs at random instants
@@ -48,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Gen(args) => r#gen::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Model => model::run(),
         Command::Sim(args) => sim::run(&args),
         Command::Torture(args) => torture::run(&args),
         Command::Stall(args) => stall::run(&args),
