@@ -281,3 +281,14 @@ fn the_answer_is_a_document_when_json_is_asked_for() {
     assert!(document["file"].as_str().is_some_and(|file| file.ends_with(".git/hooks/pre-push")));
     assert_eq!(document["outcome"], "passed");
 }
+
+#[test]
+fn a_hook_of_lefthooks_comes_with_the_word_that_it_is_written_anew() {
+    let bench = proven();
+    executable(&bench, ".git/hooks/pre-push", "#!/bin/sh\ncall_lefthook run pre-push \"$@\"\n");
+    let told = install(&bench);
+    assert!(told.contains("lefthook writes its hooks anew"), "{told}");
+    bench.write("lefthook.yml", "pre-push:\n  commands:\n    discern:\n      run: git discern hook pre-push {0}\n");
+    let told = install(&bench);
+    assert!(!told.contains("anew"), "{told}");
+}

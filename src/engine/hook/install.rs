@@ -78,7 +78,7 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
         Users::of(&folder).add(repository.common_dir())?;
     }
     let found = Hook::read(&file)?;
-    match found {
+    match &found {
         None => {
             write(&file, script::own(&finder, Besides::Nothing).as_bytes(), 0o755)?;
             told.push(format!("wrote the hook `{}`", file.display()));
@@ -94,8 +94,15 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
                 told.push(format!("our lines in `{}` were there already; renewed", file.display()));
             }
             Found::Mangled => return Err(HookError::Mangled { file }),
-            Found::Foreign => chain(&folder, &file, &hook, &finder, &mut told)?,
+            Found::Foreign => chain(&folder, &file, hook, &finder, &mut told)?,
         },
+    }
+    if found.as_ref().is_some_and(|hook| state::is_lefthooks(&hook.text)) && !state::lefthook_runs_it(repository) {
+        told.push(
+            "lefthook writes its hooks anew when its configuration changes, and our lines are gone then: \
+             let `lefthook.yml` run `git discern hook pre-push {0}` with `use_stdin: true` instead"
+                .to_owned(),
+        );
     }
     told.extend(advice(&folder));
     told.extend(elsewhere_not_effective(repository));

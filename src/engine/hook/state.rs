@@ -69,11 +69,24 @@ fn obstacle(repository: &Repository, folder: &HooksFolder) -> Result<PathBuf, St
     if text.windows(10).any(|window| window == b"pre-commit") && read(&legacy).is_some_and(|text| is_ours(&text)) {
         return check_program(repository, legacy);
     }
-    // Called by hand from somebody's own hook.
-    if mentions(&text) {
+    // Called by hand from somebody's own hook, or by lefthook as one of its commands.
+    if mentions(&text) || (is_lefthooks(&text) && lefthook_runs_it(repository)) {
         return Ok(started);
     }
     Err(not_ours(&started))
+}
+
+/// Whether a hook was written by lefthook, which writes it anew when its configuration changes.
+pub(super) fn is_lefthooks(text: &[u8]) -> bool {
+    text.windows(8).any(|window| window.eq_ignore_ascii_case(b"lefthook"))
+}
+
+/// Whether lefthook's configuration at the worktree's top has the command.
+pub(super) fn lefthook_runs_it(repository: &Repository) -> bool {
+    let Ok(top) = repository.worktree() else { return false };
+    let names = ["lefthook", ".lefthook", "lefthook-local", ".lefthook-local"];
+    let files = names.iter().flat_map(|name| ["yml", "yaml", "toml", "json"].map(|kind| format!("{name}.{kind}")));
+    files.into_iter().any(|file| read(&top.join(file)).is_some_and(|text| mentions(&text)))
 }
 
 fn is_ours(text: &[u8]) -> bool {
