@@ -250,6 +250,9 @@ fn a_worktree_whose_hooks_folder_is_elsewhere_is_named_with_the_settings_origin(
     linked.git(&["config", "--worktree", "core.hooksPath", &linked.path().join("nowhere").display().to_string()]);
     let told = install(&bench);
     assert!(told.contains("no hook of ours runs") && told.contains("(worktree, file:"), "{told}");
+    let status = linked.discern(&["status"]).exits(0);
+    assert!(status.stdout.contains("there is no such folder"), "{}", status.shown());
+    assert!(!bench.discern(&["status"]).exits(0).stdout.contains("unguarded"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::document::{
     Candidate, ClaimReport, ClaimState, CommitStanding, Diagnostic, Progress, Refusal, StatusDocument,
 };
 use crate::engine::gate::{self, GateError};
+use crate::engine::hook::{self, HookState};
 use crate::engine::known;
 use crate::engine::recovery::{self, Finding, Mode};
 use crate::engine::session::Session;
@@ -54,6 +55,10 @@ fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>
         Err(GitError::Unborn { .. }) => document.hints.push("git commit".to_owned()),
         Err(error) => return Err(error.into()),
     }
+    document.unguarded = match hook::effective(session.repository)? {
+        HookState::Effective { .. } => None,
+        HookState::NotEffective { why } => Some(why),
+    };
     document.claims = claims(session)?;
     let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
     let of_this = |claim: &&ClaimReport| claim.state == ClaimState::Running && claim.candidate == commit;
@@ -78,6 +83,7 @@ fn blank() -> StatusDocument {
         proof: None,
         clean: None,
         in_the_way: Vec::new(),
+        unguarded: None,
         claims: Vec::new(),
         diagnostics: Vec::new(),
         hints: Vec::new(),

@@ -37,6 +37,8 @@ pub struct StatusDocument {
     pub clean: Option<bool>,
     /// What is in the way of a run, a path and what is the matter with it.
     pub in_the_way: Vec<String>,
+    /// Why a push from here is not looked at by our hook; null where it is.
+    pub unguarded: Option<String>,
     /// Every unfinished run that is known here, the oldest first.
     pub claims: Vec<ClaimReport>,
     /// What went wrong, most important first.

@@ -30,6 +30,9 @@ pub fn page(document: &StatusDocument, now: Timestamp) -> Vec<Line> {
     for diagnostic in &document.diagnostics {
         lines.push(word(Role::Caution, "note").with(Role::Plain, &diagnostic.message));
     }
+    if let Some(why) = &document.unguarded {
+        lines.push(word(Role::Faint, "unguarded").with(Role::Faint, format!("no hook of ours looks at a push: {why}")));
+    }
     lines.extend(document.claims.iter().take(CLAIMS_SHOWN_MAX).flat_map(|one| claim(one, now)));
     if let Some(more) = document.claims.len().checked_sub(CLAIMS_SHOWN_MAX).filter(|more| *more > 0) {
         lines.push(word(Role::Plain, "").with(Role::Faint, format!("and {more} more runs; `--json` has them all")));
