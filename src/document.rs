@@ -4,9 +4,11 @@
 //! `docs/schema/` are generated from them.
 
 mod commits;
+mod gc;
 mod history;
 mod recovery;
 mod status;
+pub use gc::GcDocument;
 pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
 pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};

@@ -25,6 +25,7 @@ pub struct Event {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "events are made, told and dropped one at a time")]
 pub enum What {
     /// A run took its candidate.
     Began {

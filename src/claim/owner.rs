@@ -32,6 +32,10 @@ const STALE_IN_A_ROW_MAX: u32 = 16;
 /// How often a run looks at the record while it reserves, before it gives up.
 const SURVEYS_MAX: u32 = 16;
 
+/// How long after it began to reserve a run sends another reservation, in milliseconds. A store that can't be written may take
+/// two seconds over each, and nothing is lost by giving up: no claim is held.
+const RESERVE_MS_MAX: u64 = 3_000;
+
 /// What a read of the record gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
@@ -266,6 +270,10 @@ pub struct Owner {
     /// Not before this reading is a failed write tried again.
     retry_at_ms: u64,
     settle_until_ms: u64,
+    /// No reservation is sent after this reading.
+    reserve_until_ms: u64,
+    /// What the store said when a reservation was last tried.
+    reserve_problem: Option<String>,
     /// When the question under way was asked.
     asked_ms: u64,
     stale_in_a_row: u32,
@@ -317,6 +325,8 @@ impl Owner {
             next_renewal_ms: u64::MAX,
             retry_at_ms: 0,
             settle_until_ms: 0,
+            reserve_until_ms: 0,
+            reserve_problem: None,
             asked_ms: 0,
             stale_in_a_row: 0,
             surveys: 0,
@@ -380,7 +390,10 @@ impl Owner {
     /// Notes what is wished for. An answer to a question that is not open says nothing.
     fn wish(&mut self, input: Input, pen: Pen) {
         match input {
-            Input::Reserve => self.phase = Phase::Reserving,
+            Input::Reserve => {
+                self.phase = Phase::Reserving;
+                self.reserve_until_ms = pen.now.monotonic_ms.saturating_add(RESERVE_MS_MAX);
+            }
             Input::Bind(requirements) => self.wishes.bind = Some(requirements),
             Input::Check => self.wishes.check = true,
             Input::Publish(receipts) => self.wishes.publish.extend(receipts),
@@ -441,11 +454,13 @@ impl Owner {
                 return self.not_reserved(NotReserved::Held(*id, record.clone()), effects);
             }
         }
-        if self.surveys >= SURVEYS_MAX {
-            return self.not_reserved(NotReserved::Store("no reservation was answered".to_owned()), effects);
-        }
-        if self.in_doubt {
+        let surveyed_enough = self.surveys >= SURVEYS_MAX;
+        if self.in_doubt && !surveyed_enough {
             return self.look_in_ledger(None, effects);
+        }
+        if surveyed_enough || pen.now.monotonic_ms > self.reserve_until_ms {
+            let problem = self.reserve_problem.take().unwrap_or_else(|| "no reservation was answered".to_owned());
+            return self.not_reserved(NotReserved::Store(problem), effects);
         }
         match found {
             Some((_, record)) if !history.absorbed => {
@@ -621,6 +636,9 @@ impl Owner {
             }
             Written::Stale => self.nothing_proven(change.doing(), "others keep writing it".to_owned(), pen, effects),
             Written::Unknown(problem) => {
+                if self.phase == Phase::Reserving {
+                    self.reserve_problem = Some(problem.clone());
+                }
                 self.nothing_proven(change.doing(), problem, pen, effects);
             }
         }

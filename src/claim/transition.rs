@@ -10,7 +10,8 @@ use super::record::{
     Record, RetiringRun, State, StateKind, Transition,
 };
 use super::wire;
-use crate::evidence::{Proof, Receipt};
+use crate::evidence::proof::ProofRequirement;
+use crate::evidence::{Proof, Receipt, Verdict};
 use crate::id::{Nonce, Token};
 use crate::time::Reading;
 
@@ -165,7 +166,7 @@ pub fn settle(
     pen: Pen,
 ) -> Result<Record, Refusal> {
     own(record, fence)?;
-    proof_belongs(record, &settlement)?;
+    proof_belongs(record, &settlement, &unpublished)?;
     receipts_belong(record, fence, &unpublished)?;
     let mut next = successor(record, pen);
     next.receipts.extend(unpublished);
@@ -234,19 +235,29 @@ fn receipts_belong(record: &Record, fence: &Fence, receipts: &[Receipt]) -> Resu
     }
 }
 
-/// A Proof is there exactly when a `done` passed, and speaks of exactly what was bound.
-fn proof_belongs(record: &Record, settlement: &Settlement) -> Result<(), Refusal> {
+/// A Proof is there exactly when a `done` passed, and speaks of what was bound, in that order. What was bound besides, such
+/// as making a kept checkout ready, has passed.
+fn proof_belongs(record: &Record, settlement: &Settlement, unpublished: &[Receipt]) -> Result<(), Refusal> {
     let demanded = settlement.outcome == Outcome::Passed && record.attempt.purpose == Purpose::Done;
     let Some(proof) = &settlement.proof else {
         return if demanded { Err(Refusal::NotBound("a pass without its Proof".to_owned())) } else { Ok(()) };
     };
-    let bound = record.requirements.iter().map(|bound| (bound.kind, &bound.name, bound.subject));
-    let proven = proof.requirements.iter().map(|proven| (proven.kind, &proven.name, proven.subject));
+    let passed = |bound: &Bound| {
+        let of_it = |it: &&Receipt| (it.kind, it.subject) == (bound.kind, bound.subject);
+        let last = record.receipts.iter().chain(unpublished).rfind(of_it);
+        last.is_some_and(|receipt| receipt.verdict == Verdict::Passed)
+    };
+    let mut proven = proof.requirements.iter().peekable();
+    let covers = record.requirements.iter().all(|bound| {
+        let same = |it: &&ProofRequirement| (it.kind, &it.name, it.subject) == (bound.kind, &bound.name, bound.subject);
+        proven.next_if(same).is_some() || passed(bound)
+    });
     let belongs = demanded
         && matches!(record.state, State::Claimed(_))
         && proof.attempt == record.attempt.id
         && proof.commit == record.attempt.commit
-        && bound.eq(proven);
+        && covers
+        && proven.next().is_none();
     if belongs { Ok(()) } else { Err(Refusal::NotBound("a Proof of something else".to_owned())) }
 }
 

@@ -12,6 +12,7 @@ use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, GateError, Request};
 use crate::engine::requirements::Chosen;
+use crate::engine::retention;
 use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::id::Name;
@@ -29,6 +30,9 @@ pub struct Done {
     /// Wait until the claim is free, for at most SECS seconds, and then go on
     #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true)]
     pub wait: Option<Option<u64>>,
+    /// Run in a kept checkout that holds exactly the commit, whatever lies in the worktree; always so with REV or RANGE
+    #[arg(long)]
+    pub isolated: bool,
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]
     pub keep_going: bool,
@@ -39,15 +43,18 @@ pub struct Done {
 
 /// See the module's documentation.
 pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
-    if let Some(revision) = &args.revision {
-        return Err(only_head(revision).into());
-    }
+    let commit = match &args.revision {
+        Some(revision) => Some(super::here::repository()?.resolve(revision)?),
+        None => None,
+    };
     let request = Request {
         purpose: Purpose::Done,
         chosen: Chosen::All,
         rerun: rerun(args.rerun.as_deref())?,
         wait: args.wait,
         keep_going: args.keep_going,
+        commit,
+        isolated: args.isolated,
     };
     carry_out(global, &request, args.junit.as_deref())
 }
@@ -61,6 +68,9 @@ pub fn carry_out(global: &Global, request: &Request, junit: Option<&Path>) -> an
     let document = gate::run(request, &mut session, &mut reporter).map_err(|error| ci.refused(cause(error)))?;
     reporter.finish(&document);
     ci.finished(&document, &repository, &mut reporter)?;
+    if document.attempt.as_ref().is_some_and(|attempt| attempt.operation.is_some()) {
+        retention::daily(&mut session);
+    }
     Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
 }
 
@@ -85,9 +95,4 @@ fn rerun(names: Option<&[String]>) -> anyhow::Result<Rerun> {
 /// The name of a job or standard, as given on the command line.
 pub fn parse_name(text: &str) -> Result<Name, Refusal> {
     text.parse().map_err(|error| Refusal::new(Diagnostic::new("unknown-name", format!("{error}"))))
-}
-
-fn only_head(revision: &str) -> Refusal {
-    let message = format!("`{revision}`: only the `HEAD` of this worktree can be proven yet");
-    Refusal::new(Diagnostic::new("needs-exact-checkout", message).fix("git discern done"))
 }

@@ -52,7 +52,9 @@ pub fn run(global: &Global, args: &Log) -> anyhow::Result<Exit> {
     let (pager, mut reporter) = paged(global, &repository);
     let shown = show(verifier, &history, args.flaky, &mut reporter);
     drop(reporter);
-    pager.map(Pager::wait);
+    if let Some(pager) = pager {
+        pager.wait();
+    }
     shown.map(|()| Exit::Success)
 }
 

@@ -62,6 +62,8 @@ pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
         rerun: if args.rerun { Rerun::All } else { Rerun::None },
         wait: args.wait,
         keep_going: args.keep_going,
+        commit: None,
+        isolated: false,
     };
     if args.pin { measure_and_pin(global, &request) } else { done::carry_out(global, &request, None) }
 }

@@ -14,6 +14,7 @@ use crate::engine::hook::{self, HookState};
 use crate::engine::known;
 use crate::engine::recovery::{self, Finding, Mode};
 use crate::engine::session::Session;
+use crate::engine::trunk;
 use crate::engine::worktree_lock::WorktreeLock;
 use crate::exit::Exit;
 use crate::git::{Cleanliness, Depth, GitError, Head, Untracked};
@@ -114,13 +115,17 @@ fn this_commit(
         let known = known::as_document("status", session, &outcome, Some(&config))?;
         (document.attempt, document.requirements) = (known.attempt, known.requirements);
         document.standing = match (outcome.outcome, &outcome.proof) {
-            (Outcome::Passed, Some(proof)) => match proof.answers(config.digest, &known::demanded(&config)) {
-                Ok(()) => CommitStanding::Proven,
-                Err(why) => {
-                    document.diagnostics.push(Diagnostic::new("proof-does-not-answer", why.to_string()));
-                    CommitStanding::None
+            (Outcome::Passed, Some(proof)) => {
+                let unanswered = proof.answers(config.digest, &known::demanded(&config)).err();
+                let misplaced = trunk::misplaced(repository, proof)?;
+                match unanswered.map(|why| why.to_string()).or(misplaced) {
+                    None => CommitStanding::Proven,
+                    Some(why) => {
+                        document.diagnostics.push(Diagnostic::new("proof-does-not-answer", why));
+                        CommitStanding::None
+                    }
                 }
-            },
+            }
             _ => CommitStanding::Failed,
         };
         document.proof = known.proof.filter(|_| document.standing == CommitStanding::Proven);

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use super::claims::Claims as _;
 use super::evaluate::{self, Evaluator, known_receipt};
 use super::gate::{GateError, Request, Subject, unreadable};
-use super::machine::{Machine, Parts, Work, log_file};
+use super::machine::{Ground, Machine, Parts, Work, log_file};
 use super::planning;
 use super::requirements::{self, Detailed, Unplanned};
 use super::run::{Run, Stopped, Unreserved, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
 use super::trunk::Comparison;
-use super::worktree_lock::{Holder, WorktreeLock};
+use super::worktree_lock::Holder;
 use crate::claim::lease::Fence;
 use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
 use crate::claim::record::{Attempt, Bound, Executor, Outcome, Purpose};
@@ -23,9 +24,8 @@ use crate::document::{
 use crate::event::{Audience, What};
 use crate::evidence::proof::Occasion;
 use crate::evidence::subject::{Platform, Salt};
-use crate::evidence::{LogRef, Place, Proof, Receipt, RequirementKey};
+use crate::evidence::{LogRef, Proof, Receipt, RequirementKey};
 use crate::exit::Exit;
-use crate::git::Snapshot;
 use crate::id::{AttemptId, CommitId};
 use crate::journal::{Header, Journal};
 use crate::os::boot;
@@ -45,10 +45,8 @@ pub enum Attempted {
 
 /// What a run holds before it reserves.
 pub struct Held<'h> {
-    /// The worktree.
-    pub lock: WorktreeLock,
-    /// What the worktree was.
-    pub snapshot: Snapshot,
+    /// Where its jobs run.
+    pub ground: Ground<'h>,
     /// The signals that are caught, unless none can be.
     pub signals: Option<&'h mut Signals>,
 }
@@ -66,15 +64,15 @@ pub fn make(
     reporter: &mut dyn Audience,
 ) -> Result<Attempted, GateError> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
-    let top = session.repository.worktree()?.to_owned();
-    let Held { mut lock, snapshot, signals } = held;
+    let Held { mut ground, signals } = held;
+    let top = ground.repository.worktree()?.to_owned();
     let started_at = session.now().wall;
-    let (journal, journal_problem) =
-        match open_journal(session, request.command(), Some(id), Some(subject.head.commit), started_at) {
-            Ok(journal) => (Some(journal), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-    lock.describe(&Holder {
+    let described = (request.command(), Some(id), Some(subject.head.commit));
+    let (journal, journal_problem) = match open_journal(session, described, &top, started_at) {
+        Ok(journal) => (Some(journal), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    ground.lock.describe(&Holder {
         command: request.command().to_owned(),
         pid: std::process::id(),
         since: started_at,
@@ -84,23 +82,24 @@ pub fn make(
     let attempt = describe(request, subject, id, started_at, session, journal.as_ref());
     let fence = Fence { candidate: subject.head.commit, attempt: id, token: session.random().token() };
     let commit = subject.head.commit;
-    let (snapshot, worked_on) = (Some(snapshot), Some(commit));
-    let parts = Parts { session, reporter, journal, signals, lock, snapshot, attempt: id, commit: worked_on, top };
+    let parts = Parts { session, reporter, journal, signals, ground, attempt: id, commit: Some(commit), top };
     let mut machine = Machine::new(parts).map_err(|error| store("make room for logs", error.to_string()))?;
     if let Some(problem) = journal_problem {
         machine.tell(What::Note { text: format!("no journal could be made ({problem}); this run has no handle") });
     }
     let handle = machine.handle();
     let mut run = Run::new(&mut machine, Owner::new(fence, attempt));
-    let generation = match run.reserve() {
+    let generation = match run.reserve().map_err(|unreserved| *unreserved) {
         Ok(generation) => generation,
         Err(Unreserved::Lost(loss)) => return Ok(Attempted::Over(Box::new(lost(request, &loss)))),
-        Err(Unreserved::Not(NotReserved::Held(..))) => return Ok(Attempted::Beaten),
-        Err(Unreserved::Not(NotReserved::Unreadable(why))) => return Err(unreadable(commit, &why).into()),
-        Err(Unreserved::Not(NotReserved::LedgerUnwritable(problem))) => {
-            return Err(store("write the ledger", problem).into());
+        Err(Unreserved::Not(why)) => {
+            return match why {
+                NotReserved::Held(..) => Ok(Attempted::Beaten),
+                NotReserved::Unreadable(why) => Err(unreadable(commit, &why).into()),
+                NotReserved::LedgerUnwritable(problem) => Err(store("write the ledger", problem).into()),
+                NotReserved::Store(problem) => Err(store("reserve the claim", problem).into()),
+            };
         }
-        Err(Unreserved::Not(NotReserved::Store(problem))) => return Err(store("reserve the claim", problem).into()),
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
     let story = Story { request, subject, id, started_at };
@@ -111,12 +110,11 @@ pub fn make(
     Ok(Attempted::Over(Box::new(document)))
 }
 
-/// Starts the journal of a run in this worktree.
+/// Starts the journal of a run of `command`, for an attempt and a candidate if there are such, with `top` as its directory.
 pub(super) fn open_journal(
     session: &mut Session<'_>,
-    command: &str,
-    attempt: Option<AttemptId>,
-    candidate: Option<CommitId>,
+    (command, attempt, candidate): (&str, Option<AttemptId>, Option<CommitId>),
+    top: &Path,
     started_at: Timestamp,
 ) -> std::io::Result<Journal> {
     let (handle, token) = (session.random().handle(), session.random().token());
@@ -124,7 +122,7 @@ pub(super) fn open_journal(
     header.attempt = attempt;
     header.candidate = candidate;
     header.worktree = session.repository.worktree_name();
-    header.directory = session.repository.worktree().map(ToOwned::to_owned).unwrap_or_default();
+    header.directory = top.to_owned();
     session.journals.create(&header)
 }
 
@@ -232,12 +230,12 @@ impl Story<'_> {
         let after_failure = if self.request.keep_going { AfterFailure::KeepGoing } else { AfterFailure::StartNothing };
         let schedule = Schedule::new(&plan, after_failure);
         let handle = run.stage().handle();
-        let logs = run.stage().logs().to_owned();
+        let (logs, place) = (run.stage().logs().to_owned(), run.stage().place());
         let mut evaluator = Evaluator {
             details: &details,
             attempt: self.id,
             commit: self.subject.head.commit,
-            place: Place::InPlace,
+            place,
             handle,
             salt: &mut || Salt(*uuid::Uuid::new_v4().as_bytes()),
             log_path: &|log: &LogRef| Some(logs.join(&log.file).to_string_lossy().into_owned()),
@@ -361,7 +359,12 @@ impl Story<'_> {
     fn absorb(&self, machine: &mut Machine<'_, '_>) -> Option<String> {
         match machine.session.look(&self.subject.head.commit) {
             Seen::Record(_, record) if record.is_finished() && record.attempt.id == self.id => {
-                machine.session.absorb(&record).err()
+                let problem = machine.session.absorb(&record).err();
+                if problem.is_none() {
+                    // What can't be removed now is surplus the next time, too.
+                    let _ = super::retention::trim(machine.session);
+                }
+                problem
             }
             _ => None,
         }

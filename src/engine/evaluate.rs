@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::prepare;
 use super::requirements::Detailed;
 use super::run::Evaluate;
 use super::stage::{ExecutionEnd, ExecutionHow};
@@ -111,6 +112,7 @@ fn failure(key: &RequirementKey, end: &ExecutionEnd, has_reading: bool) -> Optio
             Some(Failure::Reading)
         }
         ExecutionHow::Exited { code: 0, .. } => None,
+        ExecutionHow::Exited { .. } if prepare::is_it(&key.name) => Some(Failure::Unprepared),
         ExecutionHow::Exited { .. } => Some(Failure::Exit),
     }
 }

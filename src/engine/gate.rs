@@ -6,20 +6,23 @@
 
 use super::attempt::{self, Attempted};
 use super::known;
+use super::machine::Ground;
+use super::pool::{Held, NotReady, Pool};
 use super::recovery::{self, Finding, Mode};
 use super::requirements::Chosen;
 use super::run::Stopped;
 use super::session::Session;
 use super::stage::EndingSignal;
 use super::trunk::{self, Comparison, NotCompared};
-use super::worktree_lock::{self, Taken, WorktreeLock};
+use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
 use crate::claim::record::Purpose;
-use crate::config::{self, Colour, Config, Untracked};
+use crate::config::{self, Colour, Config, Untracked, Workspace};
 use crate::document::{Candidate, Diagnostic, LOOSER, Pending, Refusal, RunDocument};
 use crate::event::{Audience, Event, What};
+use crate::evidence::Place;
 use crate::exit::Exit;
 use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
-use crate::id::AttemptId;
+use crate::id::{AttemptId, CommitId};
 use crate::ledger::LedgerError;
 use crate::os::process;
 use crate::os::random::Random as _;
@@ -48,6 +51,10 @@ pub struct Request {
     pub wait: Option<Option<u64>>,
     /// Whether a failure keeps the rest from starting.
     pub keep_going: bool,
+    /// The commit; nothing means `HEAD`. One that is named is always worked on in a kept checkout.
+    pub commit: Option<CommitId>,
+    /// Whether jobs run in a kept checkout whatever the configuration says (`--isolated`).
+    pub isolated: bool,
 }
 
 impl Request {
@@ -72,6 +79,16 @@ pub enum GateError {
     /// The store could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<NotReady> for GateError {
+    fn from(error: NotReady) -> Self {
+        match error {
+            NotReady::Refused(refusal) => Self::Refused(refusal),
+            NotReady::Git(error) => Self::Git(error),
+            NotReady::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl From<NotCompared> for GateError {
@@ -101,7 +118,7 @@ pub struct Subject {
     pub comparison: Comparison,
 }
 
-/// Carries out `request` on the `HEAD` of the session's worktree.
+/// Carries out `request`, on the `HEAD` of the session's worktree unless it names a commit.
 ///
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
@@ -113,29 +130,36 @@ pub fn run(
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
     repository.worktree()?;
+    let asked_isolated = request.isolated || request.commit.is_some();
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
     // Nothing takes longer than git's look at the worktree: it works while the answer is looked up.
-    let look = answers.then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;
+    let look = (answers && !asked_isolated).then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;
     if answers {
         repository.refs().remember(&["refs/discern/"])?;
     }
-    let mut subject = take_candidate(repository)?;
-    if let Some(look) = look {
+    let mut subject = take_candidate(repository, request.commit)?;
+    let isolated = asked_isolated || subject.config.gate.workspace == Workspace::Isolated;
+    if answers {
         let answer = standing_answer(session, &subject)?;
         repository.refs().forget();
         if let Some(document) = answer {
-            let seen = repository.cleanliness_seen_by(look, &subject.head, untracked(&subject.config))?;
-            clean(seen)?;
+            if let Some(look) = look.filter(|_| !isolated) {
+                clean(repository.cleanliness_seen_by(look, &subject.head, untracked(&subject.config))?)?;
+            }
             return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
         }
     }
-    let snapshot = check_clean(session.repository, &subject, Depth::WithSnapshot)?;
+    let (snapshot, pool) = match isolated {
+        true => (None, Some(Pool::new(session.repository, &subject.config.gate)?)),
+        false => (check_clean(session.repository, &subject, Depth::WithSnapshot)?, None),
+    };
     subject.comparison = trunk::compare(session.repository, &subject.head, &subject.config)?;
     if !subject.comparison.looser.is_empty() {
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
     check_chosen(request, &subject.config)?;
-    let mut gate = Gate { request, session, reporter, subject, began: None, waited_since_ms: None, signals: None };
+    let mut gate =
+        Gate { request, session, reporter, subject, pool, began: None, waited_since_ms: None, signals: None };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
 }
@@ -145,6 +169,8 @@ struct Gate<'g, 'r> {
     session: &'g mut Session<'r>,
     reporter: &'g mut dyn Audience,
     subject: Subject,
+    /// The kept checkouts, where jobs run in one.
+    pool: Option<Pool<'r>>,
     /// The attempt that this run will be, once it has begun to act.
     began: Option<AttemptId>,
     /// Since when it waits for another run, on the monotonic clock.
@@ -168,7 +194,7 @@ impl Gate<'_, '_> {
             let obstacle = match self.clear_the_way()? {
                 Ok(lock) => {
                     // Whatever happened while this run waited, it starts from what is there now.
-                    if self.waited_since_ms.is_some() {
+                    if self.waited_since_ms.is_some() && self.pool.is_none() {
                         self.subject_is_as_it_was()?;
                         snapshot = check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?;
                     }
@@ -212,32 +238,40 @@ impl Gate<'_, '_> {
 
     /// Recovery, then the worktree's lock; or what is in the way. The candidate's own claim is looked at first, so that a live
     /// one is answered at once and nothing is written.
-    fn clear_the_way(&mut self) -> Result<Result<WorktreeLock, Obstacle>, GateError> {
+    fn clear_the_way(&mut self) -> Result<Result<Held, Obstacle>, GateError> {
         let commit = self.subject.head.commit;
         if let Some(pending) = self.claim_of(commit, Mode::Look)? {
             return Ok(Err(Obstacle::Claim(Box::new(pending))));
         }
         self.recover()?;
-        let lock = match WorktreeLock::try_take(self.session.repository.git_dir()) {
-            Ok(Taken::Held(lock)) => lock,
-            Ok(Taken::Busy(holder)) => {
+        let held = match self.take_place()? {
+            Ok(held) => held,
+            Err(holder) => {
                 let branch = self.subject.candidate.branch.clone();
                 let pending = worktree_lock::pending(holder, self.session.repository, branch);
                 return Ok(Err(Obstacle::Worktree(Box::new(pending))));
             }
-            Err(error) => {
-                let doing = "lock the worktree".to_owned();
-                return Err(StoreError { doing, problem: error.to_string() }.into());
-            }
         };
         match self.claim_of(commit, Mode::Retire)? {
             Some(pending) => Ok(Err(Obstacle::Claim(Box::new(pending)))),
-            None => Ok(Ok(lock)),
+            None => Ok(Ok(held)),
+        }
+    }
+
+    /// The lock of the place where jobs will run, or who has it, as far as that is known.
+    fn take_place(&self) -> Result<Result<Held, Option<Holder>>, StoreError> {
+        if let Some(pool) = &self.pool {
+            return pool.try_take();
+        }
+        match WorktreeLock::try_take(self.session.repository.git_dir()) {
+            Ok(Taken::Held(lock)) => Ok(Ok(Held { number: 0, lock })),
+            Ok(Taken::Busy(holder)) => Ok(Err(holder)),
+            Err(error) => Err(StoreError { doing: "lock the worktree".to_owned(), problem: error.to_string() }),
         }
     }
 
     /// Who has the claim of `commit`, if it may not be taken over; a claim that may be is retired, if so asked.
-    fn claim_of(&mut self, commit: crate::id::CommitId, mode: Mode) -> Result<Option<Pending>, GateError> {
+    fn claim_of(&mut self, commit: CommitId, mode: Mode) -> Result<Option<Pending>, GateError> {
         let by = self.session.retiring_run(self.request.command(), self.began);
         let inspected = recovery::inspect(commit, self.session, &by, mode);
         match inspected.what {
@@ -334,15 +368,28 @@ impl Gate<'_, '_> {
         Err(Refusal::new(Diagnostic::new("candidate-moved", message).fix("git discern done")).into())
     }
 
-    fn attempt(&mut self, lock: WorktreeLock, snapshot: Option<Snapshot>) -> Result<Attempted, GateError> {
-        let snapshot = match snapshot {
-            Some(snapshot) => snapshot,
-            None => check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?
-                .ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?,
-        };
+    fn attempt(&mut self, held: Held, snapshot: Option<Snapshot>) -> Result<Attempted, GateError> {
         let attempt = self.begin();
-        let signals = self.signals.as_mut();
-        let held = attempt::Held { lock, snapshot, signals };
+        let Held { number, lock } = held;
+        let made;
+        let (repository, place, snapshot) = match &self.pool {
+            Some(pool) => {
+                let head = Head { branch: None, ..self.subject.head.clone() };
+                let (checkout, snapshot) = pool.ready(number, &head, untracked(&self.subject.config))?;
+                made = checkout;
+                (&made, Place::Isolated, Some(snapshot))
+            }
+            None if snapshot.is_some() => (self.session.repository, Place::InPlace, snapshot),
+            None => {
+                let snapshot = check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?;
+                (self.session.repository, Place::InPlace, snapshot)
+            }
+        };
+        let snapshot =
+            snapshot.ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?;
+        let keep = self.subject.config.gate.keep.clone();
+        let ground = Ground { repository, place, lock, snapshot: Some(snapshot), keep };
+        let held = attempt::Held { ground, signals: self.signals.as_mut() };
         attempt::make(self.request, &self.subject, attempt, held, self.session, self.reporter)
     }
 
@@ -373,13 +420,16 @@ pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), 
     Err(Refusal::new(Diagnostic::new("inside-own-job", message)))
 }
 
-/// `HEAD` with its committed configuration.
+/// `commit`, or else `HEAD`, with its committed configuration.
 ///
 /// # Errors
 /// There is no worktree, no commit, no configuration, or a broken one.
-pub fn take_candidate(repository: &git::Repository) -> Result<Subject, GateError> {
+pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, GateError> {
     repository.worktree()?;
-    let head = repository.head()?;
+    let head = match commit {
+        Some(commit) => repository.detached(commit)?,
+        None => repository.head()?,
+    };
     let config = committed_config(repository, &head)?;
     let candidate = Candidate {
         commit: head.commit,
@@ -421,6 +471,7 @@ fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, GateError> {
     }
 }
 
+/// What a configuration makes of untracked files.
 fn untracked(config: &Config) -> git::Untracked {
     match config.gate.untracked {
         Untracked::Refuse => git::Untracked::Refuse,
@@ -454,7 +505,7 @@ fn check_chosen(request: &Request, config: &Config) -> Result<(), Refusal> {
 }
 
 /// The refusal of a candidate whose own record can't be read (C27).
-pub fn unreadable(commit: crate::id::CommitId, why: &str) -> Refusal {
+pub fn unreadable(commit: CommitId, why: &str) -> Refusal {
     let message = format!("the attempt record of this commit can't be read: {why}");
     let diagnostic = Diagnostic::new("record-unreadable", message)
         .at(format!("refs/discern/attempt/{commit}"))

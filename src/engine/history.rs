@@ -1,6 +1,7 @@
 //! The values of standards over the commits of a branch, from Proofs and receipts. Nothing is measured and nothing is run.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::gate::GateError;
 use crate::config::{self, Config, Standard};
@@ -119,12 +120,11 @@ fn of_receipts(
 ) -> Result<Vec<(Name, Known)>, LedgerError> {
     let mut found = Vec::new();
     for measured in &outcome.measured {
-        if !readings.contains_key(&measured.subject) {
-            readings.insert(measured.subject, newest_reading(ledger, measured.subject)?);
-        }
-        if let Some(Some(known)) = readings.get(&measured.subject) {
-            found.push((measured.name.clone(), known.clone()));
-        }
+        let known = match readings.entry(measured.subject) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(newest_reading(ledger, measured.subject)?),
+        };
+        found.extend(known.clone().map(|known| (measured.name.clone(), known)));
     }
     Ok(found)
 }

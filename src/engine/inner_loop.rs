@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::attempt::{self, cores};
 use super::evaluate::{self, Evaluator};
 use super::gate::{GateError, LOOK_AGAIN_MS, WORKTREE_WAIT_MS, refuse_inside_own_job};
-use super::machine::{Machine, Parts, Work};
+use super::machine::{Ground, Machine, Parts, Work};
 use super::requirements::Detailed;
 use super::run::{Run, Stopped, Worked};
 use super::session::Session;
@@ -185,7 +185,7 @@ impl Inner<'_, '_> {
         let mut signals = Signals::install(&Signal::OWNER).ok();
         let started_at = self.session.now().wall;
         let commit = self.head.as_ref().map(|head| head.commit);
-        let journal = attempt::open_journal(self.session, "run", None, commit, started_at);
+        let journal = attempt::open_journal(self.session, ("run", None, commit), &top, started_at);
         let (journal, trouble) = match journal {
             Ok(journal) => (Some(journal), None),
             Err(error) => (None, Some(format!("no journal could be made ({error}); this run has no handle"))),
@@ -203,7 +203,9 @@ impl Inner<'_, '_> {
         let session = &mut *self.session;
         let reporter = &mut *self.audience;
         let signals = signals.as_mut();
-        let parts = Parts { session, reporter, journal, signals, lock, snapshot: None, attempt, commit, top };
+        let ground =
+            Ground { repository: session.repository, place: Place::InPlace, lock, snapshot: None, keep: Vec::new() };
+        let parts = Parts { session, reporter, journal, signals, ground, attempt, commit, top };
         let mut machine = Machine::new(parts).map_err(|error| store_error("make room for logs", &error))?;
         if let (Some(candidate), Some(head)) = (candidate, &self.head) {
             let summary = head.summary.clone();

@@ -5,7 +5,7 @@ use super::evaluate;
 use super::gate::GateError;
 use super::machine::log_file;
 use super::session::Session;
-use super::trunk::{Comparison, NotCompared};
+use super::trunk::{self, Comparison, NotCompared};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
 use crate::claim::record::{EndedBy, Outcome, OwnReason, Purpose};
@@ -42,23 +42,22 @@ pub fn demanded(config: &Config) -> Vec<RequirementKey> {
 /// The answer that a commit's newest outcome gives by itself: its Proof, or its failure where every failed verdict may be
 /// given again; nothing where a run is needed.
 ///
-/// `trunk` compares with trunk, and is asked only where a limit has a say: what was loosened on trunk's own branch holds
-/// nowhere else until it is there. A failure needs no trunk to stand: the limit that counts is the commit's own, because
-/// what is looser than trunk is never measured.
+/// `comparison` compares with trunk, and is asked only to say how far a reading missed its limits. A failure needs no trunk
+/// to stand: the limit that counts is the commit's own, because what is looser than trunk is never measured.
 ///
 /// # Errors
-/// The ledger can't be read; trunk is needed and is not to be had.
+/// The ledger or the repository can't be read.
 pub fn answer(
     session: &mut Session<'_>,
     commit: CommitId,
     config: &Config,
-    trunk: &dyn Fn() -> Result<Comparison, NotCompared>,
+    comparison: &dyn Fn() -> Result<Comparison, NotCompared>,
 ) -> Result<Option<RunDocument>, GateError> {
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
     let counts = match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) => {
             proof.answers(config.digest, &demanded(config)).is_ok()
-                && (proof.loosened.is_empty() || trunk()?.looser.is_empty())
+                && trunk::misplaced(session.repository, proof)?.is_none()
         }
         (Outcome::Failed, _) => outcome.failed.iter().all(|failed| failed.may_be_replayed),
         _ => false,
@@ -72,7 +71,7 @@ pub fn answer(
     }
     if outcome.outcome == Outcome::Failed {
         if document.requirements.iter().any(|report| report.reading.is_some()) {
-            hold_against_limits(&mut document.requirements, config, &trunk().unwrap_or_default());
+            hold_against_limits(&mut document.requirements, config, &comparison().unwrap_or_default());
         }
         document.hints.push("git discern done --rerun".to_owned());
     }

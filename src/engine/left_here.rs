@@ -6,6 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use bstr::BString;
+use serde::{Deserialize, Serialize};
+
+use super::prepare;
 use crate::id::{Name, Subject};
 use crate::os::files::{self, Durability};
 
@@ -19,8 +23,16 @@ const BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Debug)]
 pub struct LeftHere {
     file: PathBuf,
+    facts: Facts,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Facts {
     /// The subject that each job passed with, when it ran here last.
-    pub passed: BTreeMap<Name, Subject>,
+    passed: BTreeMap<Name, Subject>,
+    /// What lay here, not tracked and not kept, when the checkout had been prepared.
+    #[serde(default)]
+    prepared: Vec<String>,
 }
 
 impl LeftHere {
@@ -28,25 +40,50 @@ impl LeftHere {
     pub fn read(git_dir: &Path) -> Self {
         let file = git_dir.join(FILE);
         let bytes = files::read_bounded(&file, BYTES_MAX).ok().flatten();
-        let passed = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Self { file, passed }
+        let facts = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        Self { file, facts }
+    }
+
+    /// The subject that each job passed with, when it ran here last.
+    pub fn passed(&self) -> &BTreeMap<Name, Subject> {
+        &self.facts.passed
+    }
+
+    /// Nothing that was left here can be relied on.
+    pub fn forget_all(&mut self) {
+        self.facts = Facts::default();
+        self.write();
+    }
+
+    /// `removed` was removed here: no job can rely on what another left. What preparing made is still whole unless some of
+    /// it was among that.
+    pub fn forget_removed(&mut self, removed: &[BString]) {
+        let lost = removed.iter().any(|path| self.facts.prepared.contains(&path.to_string()));
+        self.facts.passed.retain(|job, _| !lost && prepare::is_it(job));
+        self.write();
+    }
+
+    /// The checkout is prepared, and `left` lies in it, not tracked and not kept.
+    pub fn prepared(&mut self, left: &[BString]) {
+        self.facts.prepared = left.iter().map(ToString::to_string).collect();
+        self.write();
     }
 
     /// The job begins to run here: what it left before can't be relied on.
     pub fn begins(&mut self, job: &Name) {
-        if self.passed.remove(job).is_some() {
+        if self.facts.passed.remove(job).is_some() {
             self.write();
         }
     }
 
     /// The job passed here.
     pub fn passes(&mut self, job: &Name, subject: Subject) {
-        self.passed.insert(job.clone(), subject);
+        self.facts.passed.insert(job.clone(), subject);
         self.write();
     }
 
     fn write(&self) {
-        let Ok(bytes) = serde_json::to_vec(&self.passed) else { return };
+        let Ok(bytes) = serde_json::to_vec(&self.facts) else { return };
         if files::replace(&self.file, &bytes, 0o600, Durability::Advisory).is_err() {
             // A stale fact would be worse than none.
             let _ = std::fs::remove_file(&self.file);

@@ -6,6 +6,7 @@ use super::attempt::by_key;
 use super::gate::{self, Request};
 use super::machine::{Machine, Work, log_file};
 use super::measure;
+use super::prepare;
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
@@ -31,8 +32,12 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
         Purpose::Done => Scope::Gate,
         Purpose::Standards => Scope::Standards(&request.chosen),
     };
-    let commands = requirements::toolchain_commands(&subject.config, scope);
-    run.stage().ask_toolchain(&commands, &subject.config);
+    let config = match run.stage().place() {
+        Place::InPlace => subject.config.clone(),
+        Place::Isolated => prepare::as_job(subject.config.clone())?,
+    };
+    let commands = requirements::toolchain_commands(&config, scope);
+    run.stage().ask_toolchain(&commands, &config);
     while run.stage().toolchain_is_open() && run.stopped().is_none() && !run.is_over() {
         run.attend(None);
     }
@@ -48,14 +53,15 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
         trunk_limits: &comparison.limits,
     };
     let trees = repository.trees()?;
-    let mut details = requirements::requirements(&subject.config, scope, subject.head.tree, &trees, &surroundings)?;
+    let mut details = requirements::requirements(&config, scope, subject.head.tree, &trees, &surroundings)?;
+    prepare::needed_by_all(&mut details);
     check_names(&request.rerun, &details)?;
-    check_room(&details, &subject.config)?;
+    check_room(&details, &config)?;
     let known = look_up(&mut details, machine, &trees, request);
     drop_unasked(&mut details, &known, request, &subject.config);
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
-    Ok(Work { config: subject.config.clone(), details: by_key(details), order, plan, comparison })
+    Ok(Work { config, details: by_key(details), order, plan, comparison })
 }
 
 /// What is known of each requirement's subject, in the ledger and in this checkout.
@@ -80,8 +86,8 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
         outputs_kept: outputs_kept(session, details, &receipts, &request.rerun),
         receipts,
         differences,
-        left_here: machine.left_here().passed.clone(),
-        place: Place::InPlace,
+        left_here: machine.left_here().passed().clone(),
+        place: machine.place(),
         rerun: request.rerun.clone(),
     }
 }

@@ -33,6 +33,8 @@ pub struct Run<'s, S: Stage> {
     bound: Option<Result<(), Refusal>>,
     /// The trouble told last, so that one that lasts is told once.
     trouble: Option<String>,
+    /// What was last said to wait for capacity.
+    awaits_slot: Option<RequirementKey>,
 }
 
 /// Why there is no claim.
@@ -130,6 +132,7 @@ impl<'s, S: Stage> Run<'s, S> {
             reserved: None,
             bound: None,
             trouble: None,
+            awaits_slot: None,
         }
     }
 
@@ -158,18 +161,18 @@ impl<'s, S: Stage> Run<'s, S> {
     ///
     /// # Errors
     /// Another holds it, or it can't be reserved (C27, exit 5). Nothing was left behind.
-    pub fn reserve(&mut self) -> Result<u32, Unreserved> {
+    pub fn reserve(&mut self) -> Result<u32, Box<Unreserved>> {
         self.drive(Input::Reserve);
         loop {
             if let Some(generation) = self.reserved {
                 return Ok(generation);
             }
             match self.over.take() {
-                Some(Over::NotReserved(why)) => return Err(Unreserved::Not(why)),
-                Some(Over::Lost(loss)) => return Err(Unreserved::Lost(loss)),
+                Some(Over::NotReserved(why)) => return Err(Box::new(Unreserved::Not(why))),
+                Some(Over::Lost(loss)) => return Err(Box::new(Unreserved::Lost(loss))),
                 Some(_) => {
                     let problem = "the attempt ended while it was reserved".to_owned();
-                    return Err(Unreserved::Not(NotReserved::Store(problem)));
+                    return Err(Box::new(Unreserved::Not(NotReserved::Store(problem))));
                 }
                 None => drop(self.attend(None)),
             }
@@ -301,24 +304,25 @@ impl<'s, S: Stage> Run<'s, S> {
         }
     }
 
-    /// Starts what may start now; false if something could and there is no capacity for it.
+    /// Starts what may start now; false if more could and there is no capacity for it.
     fn start_what_may(&mut self, schedule: &mut Schedule, parallel: usize) -> bool {
         let wanted = parallel.saturating_sub(self.stage.running()).min(schedule.startable());
-        if wanted == 0 {
-            return true;
-        }
         let slots = self.stage.take_slots(wanted);
-        if slots == 0 {
-            return false;
-        }
-        // The check before a job starts (C5); what starts together is checked together.
-        self.drive(Input::Check);
-        if !self.is_ending() {
-            for start in schedule.start(slots) {
-                self.stage.start(&start);
+        if slots > 0 {
+            // The check before a job starts (C5); what starts together is checked together.
+            self.drive(Input::Check);
+            if !self.is_ending() {
+                for start in schedule.start(slots) {
+                    self.stage.start(&start);
+                }
             }
         }
-        true
+        if slots < wanted && self.awaits_slot.as_ref() != schedule.next_up() {
+            self.awaits_slot = schedule.next_up().cloned();
+            let names = self.awaits_slot.iter().map(|key| key.name.clone());
+            names.for_each(|name| self.stage.tell(What::SlotAwaited { name }));
+        }
+        slots >= wanted
     }
 
     /// Takes the ends of executions in: the tree check, then their receipts, all in one publication.

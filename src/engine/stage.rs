@@ -21,7 +21,8 @@ pub trait Stage {
     /// Tells, and notes in the journal, what happened.
     fn tell(&mut self, what: What);
 
-    /// Takes capacity for at most `wanted` executions (`[gate] slots`); how many there are. What is not started is given back.
+    /// Takes capacity for at most `wanted` executions (`[gate] slots`); how many there are. What is not started is given back. To
+    /// want none is to wait for none any more.
     fn take_slots(&mut self, wanted: usize) -> usize;
 
     /// Starts an execution. One that can't be started ends at once.

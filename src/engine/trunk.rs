@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::{self, Colour, Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
-use crate::evidence::TrunkCompared;
+use crate::evidence::{Proof, TrunkCompared};
 use crate::git::revision::Trunk;
 use crate::git::{GitError, Head, Repository};
 use crate::id::{CommitId, Name};
@@ -70,10 +70,11 @@ pub fn compare(repository: &Repository, head: &Head, config: &Config) -> Result<
     });
     let own = Written { config, file: config::FILE };
     let base_written = Written { config: &base, file: &base_file };
-    let mut notes = Vec::new();
+    let own_name = config.gate.trunk.as_ref().filter(|own| format!("refs/heads/{own}") != trunk.branch);
+    let mut notes: Vec<String> = own_name.iter().map(|own| other_trunk(own, &trunk)).collect();
     if let Some(tip) = tip.filter(|_| trunk.tip != merge_base) {
         let tip = Written { config: &tip, file: &tip_file };
-        notes = ratchet::tighter_at_tip(own, base_written, tip).iter().map(ToString::to_string).collect();
+        notes.extend(ratchet::tighter_at_tip(own, base_written, tip).iter().map(ToString::to_string));
     }
     let looser = ratchet::compare(own, base_written);
     let counts = |name: &Name| !looser.iter().any(|it| it.name == *name);
@@ -87,9 +88,31 @@ pub fn compare(repository: &Repository, head: &Head, config: &Config) -> Result<
     Ok(Comparison { limits, departures, looser, loosened, notes, moved_on, ..empty })
 }
 
+/// Why the Proof of a commit that loosens standards does not count: the commit is not, or no longer, on trunk or on trunk's own
+/// branch. Nothing where it is, and for a Proof that loosens nothing.
+///
+/// # Errors
+/// The repository can't be read.
+pub fn misplaced(repository: &Repository, proof: &Proof) -> Result<Option<String>, GitError> {
+    let Some(trunk) = proof.trunk.as_ref().filter(|_| !proof.loosened.is_empty()) else { return Ok(None) };
+    // `refs/remotes/origin/main` is the remote's `refs/heads/main`.
+    let tracked = trunk.name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
+    let branch = tracked.map(|(_, branch)| format!("refs/heads/{branch}"));
+    for name in branch.iter().chain([&trunk.name]) {
+        let tip = repository.refs().resolve(name)?.map(|(_, tip)| CommitId(tip));
+        if let Some(tip) = tip
+            && repository.merge_base(proof.commit, tip)? == Some(proof.commit)
+        {
+            return Ok(None);
+        }
+    }
+    let first = proof.loosened.first().map_or("", String::as_str);
+    Ok(Some(format!("it is not on `{}`, and only there this is allowed: {first}", short_name(&trunk.name))))
+}
+
 /// Trunk, and where the candidate parted from it.
 fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NotCompared> {
-    let trunk = match repository.trunk(config.gate.trunk.as_deref()) {
+    let trunk = match trunk_that_counts(repository, candidate, config) {
         Ok(trunk) => trunk,
         Err(GitError::NoTrunk { name }) => {
             let message = format!("standards are compared with trunk's, and there is no branch `{name}` here");
@@ -112,6 +135,23 @@ fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result
             format!("standards are compared with trunk's, and this commit has no ancestor in common with `{of}`");
         Refusal::new(Diagnostic::new("no-merge-base", message)).into()
     })
+}
+
+/// The trunk that counts. `[gate] trunk` is like a limit: a candidate can't change by itself what it is compared with, or it would
+/// name its own branch. Its own word counts where the default trunk (origin/HEAD, main, master) agreed at the merge base
+/// or says nothing, and where the branch that it names is on a remote and calls itself trunk.
+fn trunk_that_counts(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Trunk, GitError> {
+    let own = repository.trunk(config.gate.trunk.as_deref());
+    let Ok(default) = repository.trunk(None) else { return own };
+    let Some(base) = repository.merge_base(candidate, default.tip)? else { return own };
+    let declared = |commit| config_of(repository, commit, config::FILE).ok().flatten().map(|it| it.gate.trunk);
+    let Some(agreed) = declared(base).filter(|agreed| *agreed != config.gate.trunk) else { return own };
+    match own {
+        Ok(own) if own.name.starts_with("refs/remotes/") && declared(own.tip) == Some(config.gate.trunk.clone()) => {
+            Ok(own)
+        }
+        own => repository.trunk(agreed.as_deref()).or(own),
+    }
 }
 
 /// Nothing to compare with. Without standards that is no fault; it is told where a trunk was to be expected, because one
@@ -147,6 +187,11 @@ fn remote(repository: &Repository) -> Option<String> {
     let listed = repository.git().run(&["remote"]).ok()?.success().ok()?;
     let names: Vec<String> = String::from_utf8_lossy(&listed).lines().map(ToOwned::to_owned).collect();
     names.iter().find(|name| *name == "origin").or_else(|| names.first()).cloned()
+}
+
+fn other_trunk(own: &str, trunk: &Trunk) -> String {
+    let counts = short_name(&trunk.name);
+    format!("`[gate] trunk` is `{own}` in this commit; compared with `{counts}`, until the change of trunk is there")
 }
 
 /// A branch as people call it: `main`, `origin/main`.

@@ -11,6 +11,7 @@ use super::claims::Claims as _;
 use super::known;
 use super::recovery::{self, Finding, Mode};
 use super::session::Session;
+use super::trunk;
 use crate::claim::owner::Seen;
 use crate::claim::record::Outcome;
 use crate::config::{self, Config, Invalid};
@@ -204,7 +205,10 @@ impl<'s, 'r> Verifier<'s, 'r> {
         };
         match &*demanded {
             Demanded::These(digest, these) => {
-                proof.answers(*digest, these).err().map(|why| format!("its Proof does not count: {why}"))
+                let unanswered = proof.answers(*digest, these).err().map(|why| why.to_string());
+                let misplaced =
+                    || trunk::misplaced(self.session.repository, proof).unwrap_or_else(|it| Some(it.to_string()));
+                unanswered.or_else(misplaced).map(|why| format!("its Proof does not count: {why}"))
             }
             Demanded::Invalid(why) => Some(format!("its `{}` can't be used: {why}", config::FILE)),
         }

@@ -84,6 +84,8 @@ pub enum Failure {
     OutputLost,
     /// A standard's line was missing, malformed or contradicted itself.
     Reading,
+    /// The command was `[gate] prepare`, and exited with a status other than 0.
+    Unprepared,
 }
 
 impl Failure {

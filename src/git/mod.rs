@@ -9,6 +9,7 @@
 //! of the user's hooks. Replaced objects are not followed: a Proof speaks of what the ids name.
 
 pub mod candidate;
+pub mod checkout;
 pub mod cleanliness;
 pub mod command;
 mod error;

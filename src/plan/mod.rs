@@ -137,6 +137,7 @@ impl fmt::Display for Why {
                 Failure::Signal => "the last run was ended by a signal",
                 Failure::NotStarted => "the last run could not be started",
                 Failure::OutputLost => "the last run's output was lost",
+                Failure::Unprepared => "the checkout could not be prepared",
                 Failure::Exit | Failure::Reading => "the last run failed",
             }),
             Self::NeededBy(key) => write!(f, "needed by {key}"),

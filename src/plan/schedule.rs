@@ -116,12 +116,21 @@ impl Schedule {
 
     /// How many executions may start now.
     pub fn startable(&self) -> usize {
+        self.may_start_now().count()
+    }
+
+    /// What stands for the execution that starts next, if any may now.
+    pub fn next_up(&self) -> Option<&RequirementKey> {
+        self.may_start_now().find_map(|at| self.tasks[at].serves.first())
+    }
+
+    fn may_start_now(&self) -> impl Iterator<Item = usize> {
         let may = |&at: &usize| match self.tasks[at].state {
             State::Waiting => self.may_start(at),
             State::Again { .. } => !self.stopped,
             State::Running { .. } | State::Passed | State::Failed => false,
         };
-        (0..self.tasks.len()).filter(may).count()
+        self.order.iter().copied().filter(may)
     }
 
     /// Takes note that the execution that serves `key` ended. Nothing changes, and the answer is `Settled`, if it was not

@@ -17,6 +17,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("wait", of::<RunDocument>("wait")),
         ("log", of::<OrRefused<CommitsDocument>>("log")),
         ("hook", of::<OrRefused<HookDocument>>("hook")),
+        ("gc", of::<OrRefused<document::GcDocument>>("gc")),
         ("recover", of::<OrRefused<document::RecoverDocument>>("recover")),
         ("stop", of::<OrRefused<document::StopDocument>>("stop")),
     ]

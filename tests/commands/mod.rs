@@ -1,5 +1,6 @@
 //! The commands around a run: following it, asking about it, ending it.
 
+mod gc;
 mod recover;
 mod run;
 mod status;

@@ -7,3 +7,5 @@ mod output;
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod stage;
 mod surroundings;
+
+pub(crate) use stage::{actor_binary, now_ms, state_of};

@@ -210,7 +210,7 @@ pub(crate) fn kill(pid: i32, signal: rustix::process::Signal) {
 
 /// The actor, built beside the tests; built now if only they were.
 #[expect(clippy::disallowed_methods, reason = "asks cargo for the fixture that it did not build with the tests")]
-fn actor_binary() -> PathBuf {
+pub(crate) fn actor_binary() -> PathBuf {
     let folder = Path::new(BINARY).parent().unwrap();
     let actor = folder.join("actor");
     if !actor.exists() {

@@ -99,7 +99,7 @@ fn run_once(machine: &mut Machine<'_>, candidate: CommitId) -> Option<Over> {
 
 fn work(machine: &mut Machine<'_>, fence: Fence, owner: Owner) -> Option<Over> {
     let mut run = Run::new(machine, owner);
-    match run.reserve() {
+    match run.reserve().map_err(|unreserved| *unreserved) {
         Ok(_) => {}
         Err(Unreserved::Lost(loss)) => return Some(Over::Lost(loss)),
         Err(Unreserved::Not(why)) => return Some(Over::NotReserved(why)),

@@ -150,7 +150,7 @@ fn on_trunks_own_branch_a_standard_may_be_loosened_in_the_open() {
     bench.git(&["push", "-q", "-u", "origin", "main"]);
     replace(&bench, "limit = 9", "limit = 12");
     bench.write("n", "DISCERN_METRIC n 11\n");
-    bench.save("the parser needs more room");
+    let loose = bench.save("the parser needs more room");
     // On another branch the same commit is refused.
     bench.git(&["checkout", "-q", "-b", "topic"]);
     let _ = bench.discern(&["done"]).exits(1);
@@ -160,10 +160,49 @@ fn on_trunks_own_branch_a_standard_may_be_loosened_in_the_open() {
     assert!(proven.stderr.contains(sentence), "{}", proven.shown());
     let loosened = proven.json()["proof"]["loosened"].to_string();
     assert!(loosened.contains(sentence), "{loosened}");
-    // Its Proof does not carry over to another branch either, until trunk has it.
-    let _ = bench.discern(&["done"]).exits(0);
+    // The Proof holds for as long as trunk, or its own branch here, has the commit; everybody says the same.
+    let all_say = |done: i32, verify: i32| {
+        let _ = bench.discern(&["verify", &loose]).exits(verify);
+        let _ = bench.discern(&["done"]).exits(done);
+    };
+    all_say(0, 0);
     bench.git(&["checkout", "-q", "topic"]);
-    let _ = bench.discern(&["done"]).exits(1);
+    all_say(0, 0);
+    bench.git(&["branch", "-q", "-f", "main", "origin/main"]);
+    all_say(1, 1);
+    bench.git(&["push", "-q", "origin", "topic:main"]);
+    all_say(0, 0);
+}
+
+#[test]
+fn a_candidate_can_not_name_its_own_branch_as_trunk() {
+    let bench = Bench::new();
+    ceiling_of_9(&bench);
+    bench.git(&["checkout", "-q", "-b", "topic"]);
+    replace(&bench, "trunk = \"main\"", "trunk = \"topic\"");
+    bench.save("another trunk");
+    let said = bench.discern(&["standards"]).exits(0).stderr;
+    assert!(said.contains("`[gate] trunk` is `topic` in this commit; compared with `main`"), "{said}");
+    replace(&bench, "limit = 9", "limit = 50");
+    bench.save("more room");
+    let (_, message) = only_diagnostic(&bench.discern(&["done", "--json"]).exits(1));
+    assert!(message.contains("above trunk's 9"), "{message}");
+}
+
+#[test]
+fn a_branch_on_the_remote_that_calls_itself_trunk_is_one() {
+    let bench = Bench::new();
+    let _remote = bench.remote();
+    ceiling_of_9(&bench);
     bench.git(&["push", "-q", "origin", "main"]);
+    bench.git(&["checkout", "-q", "-b", "release"]);
+    replace(&bench, "trunk = \"main\"", "trunk = \"release\"");
+    bench.save("a trunk of its own");
     let _ = bench.discern(&["done"]).exits(0);
+    bench.git(&["push", "-q", "origin", "release"]);
+    replace(&bench, "limit = 9", "limit = 12");
+    bench.save("more room on release");
+    let proven = bench.discern(&["done", "--json"]).exits(0).json();
+    assert_eq!(proven["proof"]["trunk"]["name"], "refs/remotes/origin/release");
+    assert_eq!(proven["proof"]["loosened"].as_array().map(Vec::len), Some(1));
 }

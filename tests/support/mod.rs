@@ -7,6 +7,7 @@
 mod outcome;
 mod place;
 mod running;
+mod terminal;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ use std::time::Duration;
 pub(crate) use outcome::Outcome;
 pub(crate) use place::Place;
 pub(crate) use running::Running;
+pub(crate) use terminal::Terminal;
 
 /// No process of a test may take longer.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);

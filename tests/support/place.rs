@@ -164,10 +164,15 @@ impl Place {
     }
 
     /// Starts `command` with its output going to files.
-    pub(crate) fn begin(&self, command: Command) -> Running {
+    pub(crate) fn begin(&self, mut command: Command) -> Running {
+        self.begin_with(&mut command, None, None)
+    }
+
+    /// Starts `command` with its output and errors going where they are said to; to files, where nothing is said.
+    pub(crate) fn begin_with(&self, command: &mut Command, stdout: Option<Stdio>, stderr: Option<Stdio>) -> Running {
         let count = self.shared.runs.get() + 1;
         self.shared.runs.set(count);
-        Running::start(command, &self.shared.root, count)
+        Running::start(command, [stdout, stderr], &self.shared.root, count)
     }
 }
 

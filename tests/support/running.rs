@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal};
 
@@ -19,9 +19,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(super) fn start(mut command: Command, root: &Path, number: u32) -> Self {
+    pub(super) fn start(command: &mut Command, streams: [Option<Stdio>; 2], root: &Path, number: u32) -> Self {
         let (stdout, stderr) = (root.join(format!("{number}.stdout")), root.join(format!("{number}.stderr")));
-        command.stdout(File::create(&stdout).expect("a file")).stderr(File::create(&stderr).expect("a file"));
+        let [to_stdout, to_stderr] = streams;
+        let file = |path: &Path| Stdio::from(File::create(path).expect("a file"));
+        let (own_stdout, own_stderr) = (file(&stdout), file(&stderr));
+        command.stdout(to_stdout.unwrap_or(own_stdout)).stderr(to_stderr.unwrap_or(own_stderr));
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let program = Path::new(&words[0]).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -58,14 +61,20 @@ impl Running {
     /// Waits for its end; the test fails if that takes longer than [`LIMIT`].
     #[must_use = "look at how it ended"]
     pub(crate) fn wait(mut self) -> Outcome {
+        if !self.has_ended() {
+            self.wait_until_ended();
+        }
+        let status = self.child.wait().expect("it is ours");
+        let read = |path: &Path| fs::read(path).expect("it was created");
+        Outcome::new(self.command.clone(), status, read(&self.stdout), &read(&self.stderr))
+    }
+
+    fn wait_until_ended(&self) {
         let pidfd = rustix::process::pidfd_open(self.pid(), rustix::process::PidfdFlags::empty()).expect("it is ours");
         let mut ended = [rustix::event::PollFd::new(&pidfd, rustix::event::PollFlags::IN)];
         let limit = rustix::event::Timespec { tv_sec: LIMIT.as_secs().cast_signed(), tv_nsec: 0 };
         let answered = rustix::event::poll(&mut ended, Some(&limit)).unwrap_or(0);
         assert!(answered == 1, "`{}` did not end within {LIMIT:?}\n{}\n{}", self.command, self.stdout(), self.stderr());
-        let status = self.child.wait().expect("it is ours");
-        let read = |path: &Path| fs::read(path).expect("it was created");
-        Outcome::new(self.command.clone(), status, read(&self.stdout), &read(&self.stderr))
     }
 
     /// Waits until its standard error contains `text`.

@@ -71,7 +71,7 @@ pub fn decide(session: &mut Session<'_>, request: &Request) -> Result<Answer, Ve
     }
     if policy.commits == PushedCommits::All {
         let new = new_commits(repository, request, &tips.order, &mut |_| ControlFlow::Continue(()))?;
-        return Ok(each(session, &tips, new, answer)?);
+        return each(session, &tips, new, answer);
     }
     if unproven.is_empty() {
         return Ok(answer);
@@ -269,8 +269,8 @@ fn remotes(repository: &Repository, request: &Request) -> Result<Vec<Remote>, Gi
         same.filter_map(|(key, _)| name_of(key)).collect()
     };
     let others = |name: &str| {
-        let within = names.iter().filter_map(|other| other.strip_prefix(name)?.starts_with('/').then(|| other.clone()));
-        within.collect()
+        let within = |other: &&String| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+        names.iter().filter(within).cloned().collect()
     };
     Ok(chosen.into_iter().map(|name| Remote { others: others(&name), name }).collect())
 }

@@ -1,5 +1,6 @@
 //! Executions: what is started for a plan, under which limits, and what its end amounts to.
 
+use std::ffi::OsStr;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use crate::engine::job::{JobLaunch, RunningJob, StartError};
 use crate::engine::job_end::JobEnd;
 use crate::engine::log::LogFollower;
 use crate::engine::measure;
+use crate::engine::prepare;
 use crate::engine::requirements::Detailed;
 use crate::engine::slots::Slot;
 use crate::engine::stage::{ExecutionEnd, ExecutionHow, Stage as _};
@@ -32,6 +34,8 @@ pub(super) struct Active {
     start: Start,
     pub(super) job: RunningJob,
     command: Command,
+    /// The `PATH` that it was given, for the sentence about a program that is not there.
+    path: String,
     log: PathBuf,
     limit: Option<(u64, String)>,
     timed_out: bool,
@@ -65,7 +69,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn launch(&self, name: &Name, what: &Launch<'_>) -> Result<RunningJob, StartError> {
-        let lock = self.lock.file().as_fd();
+        let lock = self.ground.lock.file().as_fd();
         let hold: Vec<_> = [lock].into_iter().chain(what.slot.map(|slot| slot.file().as_fd())).collect();
         let launch = JobLaunch {
             name,
@@ -106,7 +110,17 @@ impl Machine<'_, '_> {
         let shown = log.to_string_lossy().into_owned();
         self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
         let limit = limits.timeout;
-        self.active.push(Active { start: start.clone(), job, command, log, limit, timed_out: false, _slot: slot });
+        let path = environment.get(OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        self.active.push(Active {
+            start: start.clone(),
+            job,
+            command,
+            path,
+            log,
+            limit,
+            timed_out: false,
+            _slot: slot,
+        });
         Ok(())
     }
 
@@ -173,14 +187,20 @@ impl Machine<'_, '_> {
         if end.left_behind > 0 {
             self.tell(What::LeftBehind { name: key.name.clone(), processes: end.left_behind });
         }
+        if end.out_of_reach > 0 {
+            let (name, count) = (&key.name, end.out_of_reach);
+            let text = format!("job `{name}` left {count} process(es) that can't be ended: another user's, or stuck");
+            self.tell(What::Note { text });
+        }
         let how = self.how(&active, &end);
         let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
         // On a tree as it stands, what a job leaves behind belongs to no subject.
-        if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.snapshot)
+        if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.ground.snapshot)
             && let Some(detailed) = work.details.get(&key)
         {
             let subject = detailed.requirement.subject;
             self.left_here.passes(&key.name, subject);
+            self.note_preparation(&key.name);
         }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
@@ -197,6 +217,17 @@ impl Machine<'_, '_> {
             log: self.journal.is_some().then(|| file_name(&active.log)),
             readings,
             artifacts,
+        }
+    }
+
+    /// Notes what preparing left, so that its removal is known to undo it. What can't be listed is made again.
+    fn note_preparation(&mut self, job: &Name) {
+        if !prepare::is_it(job) {
+            return;
+        }
+        match self.ground.repository.left_over(&self.ground.keep) {
+            Ok(left) => self.left_here.prepared(&left),
+            Err(_) => self.left_here.forget_all(),
         }
     }
 
@@ -219,8 +250,7 @@ impl Machine<'_, '_> {
             return ExecutionHow::Ended;
         }
         let tail = LogFollower::new(&active.log).tail(LINES_FOR_REASON, BYTES_FOR_REASON).unwrap_or_default();
-        let path = self.inherited.get(std::ffi::OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned());
-        end.how(&active.command, &tail.lines, &path.unwrap_or_default())
+        end.how(&active.command, &tail.lines, &active.path)
     }
 }
 

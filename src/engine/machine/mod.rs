@@ -23,8 +23,8 @@ use crate::engine::trunk::Comparison;
 use crate::engine::worktree_lock::WorktreeLock;
 use crate::event::{Audience, Event, What};
 use crate::evidence::subject::ToolchainAnswer;
-use crate::evidence::{LogRef, RequirementKey};
-use crate::git::{Changed, How, Pathspecs, Snapshot};
+use crate::evidence::{LogRef, Place, RequirementKey};
+use crate::git::{Changed, How, Pathspecs, Repository, Snapshot};
 use crate::id::{AttemptId, CommitId, OperationHandle};
 use crate::journal::Journal;
 use crate::os::environment::{self, Variables};
@@ -66,9 +66,7 @@ pub struct Machine<'m, 'r> {
     reporter: &'m mut dyn Audience,
     journal: Option<Journal>,
     signals: Option<&'m mut Signals>,
-    lock: WorktreeLock,
-    /// Nothing where the tree is taken as it stands, for `run`.
-    snapshot: Option<Snapshot>,
+    ground: Ground<'m>,
     left_here: LeftHere,
     attempt: AttemptId,
     commit: Option<CommitId>,
@@ -87,7 +85,6 @@ pub struct Machine<'m, 'r> {
     /// Ends that are known and not yet handed out.
     ended: VecDeque<ExecutionEnd>,
     stop_seen: bool,
-    slot_wait_told: bool,
     touches: Vec<String>,
 }
 
@@ -101,16 +98,28 @@ pub struct Parts<'m, 'r> {
     pub journal: Option<Journal>,
     /// The signals that are caught, unless none can be.
     pub signals: Option<&'m mut Signals>,
-    /// The worktree.
-    pub lock: WorktreeLock,
-    /// What the worktree was; nothing where the tree is taken as it stands.
-    pub snapshot: Option<Snapshot>,
+    /// Where jobs run.
+    pub ground: Ground<'m>,
     /// The attempt.
     pub attempt: AttemptId,
     /// The candidate; nothing where no commit is worked on.
     pub commit: Option<CommitId>,
-    /// The worktree's top.
+    /// The top of the ground's worktree.
     pub top: PathBuf,
+}
+
+/// Where jobs run: a worktree that this process has for itself, and that was exactly the candidate when the attempt began.
+pub struct Ground<'m> {
+    /// The working checkout's repository, or a kept checkout's.
+    pub repository: &'m Repository,
+    /// Which of the two.
+    pub place: Place,
+    /// The worktree's lock, or the kept checkout's.
+    pub lock: WorktreeLock,
+    /// What the worktree was; nothing where the tree is taken as it stands, for `run`.
+    pub snapshot: Option<Snapshot>,
+    /// Ignored paths that stay in a kept checkout.
+    pub keep: Vec<String>,
 }
 
 impl<'m, 'r> Machine<'m, 'r> {
@@ -122,14 +131,13 @@ impl<'m, 'r> Machine<'m, 'r> {
         let temporary = if parts.journal.is_some() { None } else { Some(tempfile::tempdir()?) };
         let folder = parts.journal.as_ref().map(|journal| journal.folder().to_owned());
         let logs = folder.or_else(|| temporary.as_ref().map(|it| it.path().to_owned())).unwrap_or_default();
-        let left_here = LeftHere::read(parts.session.repository.git_dir());
+        let left_here = LeftHere::read(parts.ground.repository.git_dir());
         Ok(Self {
             session: parts.session,
             reporter: parts.reporter,
             journal: parts.journal,
             signals: parts.signals,
-            lock: parts.lock,
-            snapshot: parts.snapshot,
+            ground: parts.ground,
             left_here,
             attempt: parts.attempt,
             commit: parts.commit,
@@ -145,7 +153,6 @@ impl<'m, 'r> Machine<'m, 'r> {
             answers: BTreeMap::new(),
             ended: VecDeque::new(),
             stop_seen: false,
-            slot_wait_told: false,
             touches: Vec::new(),
         })
     }
@@ -158,6 +165,11 @@ impl<'m, 'r> Machine<'m, 'r> {
     /// What its jobs carry as `DISCERN_ATTEMPT`.
     pub fn attempt(&self) -> AttemptId {
         self.attempt
+    }
+
+    /// Where jobs run.
+    pub fn place(&self) -> Place {
+        self.ground.place
     }
 
     /// What jobs left in this checkout.
@@ -249,8 +261,12 @@ impl Stage for Machine<'_, '_> {
 
     fn take_slots(&mut self, wanted: usize) -> usize {
         let Some(slots) = &mut self.slots else { return wanted };
+        if wanted == 0 {
+            slots.leave_line();
+        }
+        let now_ms = self.session.now().monotonic_ms;
         while self.taken.len() < wanted {
-            match slots.try_take() {
+            match slots.try_take(now_ms) {
                 Ok(Some(slot)) => self.taken.push(slot),
                 Ok(None) => break,
                 // Capacity is a courtesy: where it can't be counted, it is not capped.
@@ -260,16 +276,11 @@ impl Stage for Machine<'_, '_> {
                 }
             }
         }
-        if self.taken.is_empty() && !self.slot_wait_told {
-            self.slot_wait_told = true;
-            self.tell(What::Note { text: "waiting for a free slot (`[gate] slots`)".to_owned() });
-        }
         self.taken.len().min(wanted)
     }
 
     fn start(&mut self, start: &Start) {
         let slot = self.taken.pop();
-        self.slot_wait_told = false;
         if let Err(how) = self.begin(start, slot) {
             self.ended.push_back(ExecutionEnd {
                 start: start.clone(),
@@ -316,13 +327,13 @@ impl Stage for Machine<'_, '_> {
     }
 
     fn look_at_tree(&mut self, _ended: &[RequirementKey]) -> TreeState {
-        let Some(snapshot) = &self.snapshot else { return TreeState::Same };
+        let Some(snapshot) = &self.ground.snapshot else { return TreeState::Same };
         // Without a declaration nothing is excused; an empty list of pathspecs would select everything.
         let touches = match (!self.touches.is_empty()).then(|| Pathspecs::parse(&self.touches)).transpose() {
             Ok(touches) => touches,
             Err(error) => return TreeState::Unknown(error.to_string()),
         };
-        match snapshot.changed(self.session.repository, touches.as_ref()) {
+        match snapshot.changed(self.ground.repository, touches.as_ref()) {
             Ok(changed) if changed.is_empty() => TreeState::Same,
             Ok(changed) if changed.iter().any(|it| it.how == How::WorktreeGone) => TreeState::Gone,
             Ok(changed) => TreeState::Changed(changed.iter().map(changed_in_words).collect()),
@@ -347,8 +358,12 @@ fn changed_in_words(changed: &Changed) -> String {
     if changed.path.is_empty() { what.to_owned() } else { format!("{} ({what})", changed.path) }
 }
 
-/// The capacity of this machine, where there is a folder for it.
+/// The capacity of this machine, where there is a folder for it. A run inside a job of another run is covered by that job's slot:
+/// it would wait for itself.
 fn slots_of_this_machine(count: NonZeroU32) -> Option<Slots> {
+    if environment::variable("DISCERN").is_some() {
+        return None;
+    }
     let runtime = environment::variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     let shared = || std::env::temp_dir().join(format!("git-discern-{}", rustix::process::getuid().as_raw()));
     Some(Slots::new(runtime.unwrap_or_else(shared), count))

@@ -1,0 +1,313 @@
+//! The kept checkouts of one repository: which there are, who has one, and that each is exactly the commit it is used for.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | `<checkouts>/<repository>-<digest>/discern-<n>` | checkout n, a linked worktree, made when it is first used |
+//! | `<common git dir>/discern/checkout/<n>/discern.lock` | held by the run that uses it, and by its supervisors |
+//! | `<common git dir>/discern/checkout/<n>/moving` | there while the checkout is being moved, durably |
+//!
+//! Locks and marks lie in the git directory, so that removing the checkouts, which are a cache, takes nobody's lock away. A
+//! checkout that was left with its mark, that is damaged, or that is not clean after a move is moved again with every file
+//! written anew, then made again; one that still is not exactly the commit is refused with the reason. None is used before
+//! `git status` and the index agree that it is the commit.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::dirty;
+use super::left_here::LeftHere;
+use super::worktree_lock::{Holder, Taken, WorktreeLock};
+use crate::config::Gate;
+use crate::document::{Diagnostic, Refusal};
+use crate::git::{Cleanliness, Depth, GitError, Head, Repository, Snapshot, Untracked};
+use crate::id::hex;
+use crate::os::environment;
+use crate::os::files::{self, Durability};
+use crate::store::StoreError;
+
+/// How many hex digits of the repository's digest tell its checkouts from another's of the same name.
+const DIGEST_DIGITS: usize = 12;
+
+/// The kept checkouts of a repository.
+pub struct Pool<'r> {
+    repository: &'r Repository,
+    folder: PathBuf,
+    size: u32,
+    keep: Vec<String>,
+}
+
+/// A checkout that this process has for itself.
+#[derive(Debug)]
+pub struct Held {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its lock.
+    pub lock: WorktreeLock,
+}
+
+/// Why no checkout is ready.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReady {
+    /// The commit can't be checked out exactly, or there is no place for it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The repository could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Marks and folders could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How thoroughly a checkout is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thoroughness {
+    /// What differs is written.
+    Difference,
+    /// Every tracked file is written.
+    Whole,
+    /// The checkout is removed and made again.
+    Anew,
+}
+
+impl<'r> Pool<'r> {
+    /// The checkouts that `gate` asks for; nothing is made yet.
+    ///
+    /// # Errors
+    /// There is no place for them.
+    pub fn new(repository: &'r Repository, gate: &Gate) -> Result<Self, Refusal> {
+        let folder = place(repository, gate)?.join(name_of(repository));
+        Ok(Self { repository, folder, size: gate.pool.get(), keep: gate.keep.clone() })
+    }
+
+    /// Takes the first checkout that nobody uses, whether it is made already or not; or says who has the first one.
+    ///
+    /// # Errors
+    /// A lock can't be made or taken.
+    pub fn try_take(&self) -> Result<Result<Held, Option<Holder>>, StoreError> {
+        let mut first_holder = None;
+        for number in 1..=self.size {
+            let marks = self.marks(number);
+            let mode = self.repository.sharing().directory_mode();
+            let taken = files::create_dir_durably(&marks, mode).and_then(|()| WorktreeLock::try_take(&marks));
+            match taken.map_err(trouble("lock a kept checkout"))? {
+                Taken::Held(lock) => return Ok(Ok(Held { number, lock })),
+                Taken::Busy(holder) if number == 1 => first_holder = holder,
+                Taken::Busy(_) => {}
+            }
+        }
+        Ok(Err(first_holder))
+    }
+
+    /// Makes checkout `number`, which the caller holds, exactly the tree of `head`, and says what it is then.
+    ///
+    /// # Errors
+    /// It can't be made so.
+    pub fn ready(&self, number: u32, head: &Head, untracked: Untracked) -> Result<(Repository, Snapshot), NotReady> {
+        let mark = self.marks(number).join("moving");
+        let from = if mark.exists() { Thoroughness::Whole } else { Thoroughness::Difference };
+        let commit = head.commit.to_string();
+        files::replace(&mark, commit.as_bytes(), 0o600, Durability::Synced).map_err(trouble("mark a kept checkout"))?;
+        let ready = self.ready_from(from, number, head, untracked)?;
+        std::fs::remove_file(&mark).map_err(trouble("unmark a kept checkout"))?;
+        Ok(ready)
+    }
+
+    fn ready_from(
+        &self,
+        from: Thoroughness,
+        number: u32,
+        head: &Head,
+        untracked: Untracked,
+    ) -> Result<(Repository, Snapshot), NotReady> {
+        let folder = self.checkout(number);
+        let mut how = from;
+        loop {
+            let (checkout, how_now) = match self.repository.checkout_at(&folder) {
+                Some(checkout) if how != Thoroughness::Anew => (checkout, how),
+                _ => (self.make(&folder, head)?, Thoroughness::Anew),
+            };
+            let problem = match self.exact(&checkout, how_now, head, untracked) {
+                Ok(snapshot) => return Ok((checkout, snapshot)),
+                Err(problem) => problem,
+            };
+            how = match (how_now, problem) {
+                (Thoroughness::Difference, _) => Thoroughness::Whole,
+                (Thoroughness::Whole, NotExact::Git(_)) => Thoroughness::Anew,
+                (_, NotExact::Git(error)) => return Err(self.not_checked_out(head, &error).into()),
+                (_, NotExact::Refused(refusal)) => return Err(refusal.into()),
+            };
+        }
+    }
+
+    /// Moves `checkout`, removes what is left over, and looks whether it is the commit now.
+    fn exact(
+        &self,
+        checkout: &Repository,
+        how: Thoroughness,
+        head: &Head,
+        untracked: Untracked,
+    ) -> Result<Snapshot, NotExact> {
+        let mut left_here = LeftHere::read(checkout.git_dir());
+        if how != Thoroughness::Difference {
+            left_here.forget_all();
+            checkout.forget_index()?;
+            // Without an index everything but what is kept counts as left over.
+            checkout.clean_but(&self.keep)?;
+        }
+        checkout.move_to(head.commit)?;
+        self.refuse_submodules(checkout)?;
+        let left_over = checkout.left_over(&self.keep)?;
+        if !left_over.is_empty() {
+            left_here.forget_removed(&left_over);
+            checkout.clean_but(&self.keep)?;
+        }
+        let mut state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
+        if matches!(state, Cleanliness::Dirty { .. }) {
+            // What is kept and not ignored is no cache.
+            checkout.clean_unignored()?;
+            state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
+        }
+        match state {
+            Cleanliness::Clean { snapshot: Some(snapshot) } => Ok(snapshot),
+            Cleanliness::Clean { snapshot: None } => Err(NotExact::Refused(not_exact(head, dirty::refusal(&[], &[])))),
+            Cleanliness::Dirty { paths, causes } => {
+                Err(NotExact::Refused(not_exact(head, dirty::refusal(&paths, &causes))))
+            }
+        }
+    }
+
+    /// Removes whatever is at `folder` and makes a checkout there.
+    fn make(&self, folder: &Path, head: &Head) -> Result<Repository, NotReady> {
+        let about = || format!("make a kept checkout at `{}`", folder.display());
+        let removed = remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
+        removed.map_err(trouble(&about()))?;
+        self.repository.add_checkout(folder, head.commit).map_err(|error| self.not_checked_out(head, &error))?;
+        let made = self.repository.checkout_at(folder);
+        made.ok_or_else(|| {
+            StoreError { doing: about(), problem: "git made no worktree of this repository there".to_owned() }.into()
+        })
+    }
+
+    fn refuse_submodules(&self, checkout: &Repository) -> Result<(), NotExact> {
+        let submodules = checkout.active_submodules()?;
+        if submodules.is_empty() {
+            return Ok(());
+        }
+        let message = "the commit has submodules that are in use here, and a kept checkout has none";
+        let mut diagnostic = Diagnostic::new("submodules", message).fix("git discern done");
+        diagnostic.place = submodules.iter().map(|path| path.display().to_string()).collect();
+        Err(NotExact::Refused(Refusal::new(diagnostic)))
+    }
+
+    fn not_checked_out(&self, head: &Head, error: &GitError) -> Refusal {
+        let message = format!("{} can't be checked out: {error}", head.commit.short());
+        Refusal::new(Diagnostic::new("not-checked-out", message).at(self.folder.display().to_string()))
+    }
+
+    /// Where checkout `number` is, or would be.
+    fn checkout(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("discern-{number}"))
+    }
+
+    fn marks(&self, number: u32) -> PathBuf {
+        marks_of(self.repository).join(number.to_string())
+    }
+}
+
+/// Why a move did not end in the commit.
+#[derive(Debug)]
+enum NotExact {
+    Git(GitError),
+    Refused(Refusal),
+}
+
+impl From<GitError> for NotExact {
+    fn from(error: GitError) -> Self {
+        Self::Git(error)
+    }
+}
+
+/// The refusal of a commit that git itself can't check out so that it is clean.
+fn not_exact(head: &Head, mut refusal: Refusal) -> Refusal {
+    let message = format!("a checkout of {} is not the commit, on this machine", head.commit.short());
+    let mut first = Diagnostic::new("not-exact", message).fix("git discern done");
+    first.place = refusal.diagnostics.first().map(|it| it.place.clone()).unwrap_or_default();
+    refusal.diagnostics.splice(..1, [first]);
+    refusal
+}
+
+/// The folder that `gate` names for checkouts: `checkouts`, from the folder that holds the git directory, or the user's cache.
+fn place(repository: &Repository, gate: &Gate) -> Result<PathBuf, Refusal> {
+    let common_dir = repository.common_dir();
+    let variable = |name: &str| environment::variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    let place = match &gate.checkouts {
+        Some(named) => common_dir.parent().unwrap_or(common_dir).join(named),
+        None => cache().map(|cache| cache.join("git-discern")).ok_or_else(|| {
+            let message = "there is no place for kept checkouts: neither XDG_CACHE_HOME nor HOME is set";
+            Refusal::new(Diagnostic::new("no-place", message).fix("set `checkouts` in `[gate]`"))
+        })?,
+    };
+    let refused = |why: String| {
+        let message = format!("kept checkouts can't lie in `{}`: {why}", place.display());
+        Refusal::new(Diagnostic::new("no-place", message).fix("set `checkouts` in `[gate]`"))
+    };
+    // As the kernel knows it, since git registers it so.
+    let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());
+    let known = made.map_err(|error| refused(error.to_string()))?;
+    if known.starts_with(common_dir) {
+        return Err(refused("many tools skip what lies in a git directory".to_owned()));
+    }
+    Ok(known)
+}
+
+/// A folder's name for this repository: for people, and one of its own.
+fn name_of(repository: &Repository) -> String {
+    let common_dir = repository.common_dir();
+    let named = if common_dir.file_name() == Some(OsStr::new(".git")) { common_dir.parent() } else { Some(common_dir) };
+    let name = named.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let mut digest = hex(&Sha256::digest(common_dir.as_os_str().as_bytes()));
+    digest.truncate(DIGEST_DIGITS);
+    format!("{name}-{digest}")
+}
+
+fn marks_of(repository: &Repository) -> PathBuf {
+    repository.private_dir().join("checkout")
+}
+
+fn trouble(doing: &str) -> impl FnOnce(io::Error) -> StoreError {
+    let doing = doing.to_owned();
+    move |error| StoreError { doing, problem: error.to_string() }
+}
+
+/// Removes a folder and all in it, also where folders in it may not be written to. One that is not there is fine.
+fn remove_tree(folder: &Path) -> io::Result<()> {
+    let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
+    match std::fs::symlink_metadata(folder) {
+        Err(error) => return gone(error),
+        Ok(meta) if !meta.is_dir() => return std::fs::remove_file(folder),
+        Ok(_) => {}
+    }
+    if std::fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    make_writable(folder)?;
+    std::fs::remove_dir_all(folder).or_else(gone)
+}
+
+fn make_writable(folder: &Path) -> io::Result<()> {
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_writable(&entry.path())?;
+        }
+    }
+    Ok(())
+}

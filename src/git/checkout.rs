@@ -1,0 +1,139 @@
+//! A checkout of ours: a linked worktree, detached, that is moved from commit to commit.
+//!
+//! It is a real worktree because jobs run git in it (`git describe`, `git rev-parse`) and because `git gc` then keeps what
+//! its `HEAD` names. git moves it: `git checkout --force` looks at every tracked file, writes those that differ from the new
+//! commit or from what it wrote itself, and leaves the others, with their modification times, alone. So filters, line
+//! endings, symbolic links and long paths behave as they do for people, because it is the same command. No hook is run, no
+//! reflog written, no branch touched: a job that attached `HEAD` to a branch does not get that branch moved.
+//!
+//! Nothing here knows whose checkout it is or whether it may be used now (`engine::pool`).
+
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use bstr::{BString, ByteSlice};
+
+use super::candidate::Head;
+use super::command::Git;
+use super::error::GitError;
+use super::location::{self, LocationVariables};
+use super::repository::Repository;
+use crate::id::CommitId;
+
+/// How long a move may take, in milliseconds: a large commit through slow filters.
+const MOVE_MS: u64 = 3_600_000;
+
+/// Settings under which a checkout of ours is made and moved: nothing of the user's is run or recorded, no file is taken
+/// for unchanged on trust, and the whole tree is there.
+const SETTINGS: [&str; 10] = [
+    "core.hooksPath=",
+    "hook.post-checkout.enabled=false",
+    "hook.reference-transaction.enabled=false",
+    "core.logAllRefUpdates=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.sparseCheckout=false",
+    "core.quotePath=false",
+    "submodule.recurse=false",
+    "worktree.useRelativePaths=false",
+];
+
+impl Repository {
+    /// `commit` as a candidate that is no branch's.
+    pub fn detached(&self, commit: CommitId) -> Result<Head, GitError> {
+        let commit = self.objects()?.commit(commit)?;
+        Ok(Head { commit: commit.id, tree: commit.tree, branch: None, summary: commit.summary })
+    }
+
+    /// Makes a linked worktree at `folder`, which is empty or not there; its `HEAD` is `commit`, and no file is in it.
+    pub fn add_checkout(&self, folder: &Path, commit: CommitId) -> Result<(), GitError> {
+        // Twice: also where a worktree that is registered at this place is gone, and was locked.
+        let words = ["worktree", "add", "--force", "--force", "--detach", "--no-checkout"].map(OsString::from);
+        let place = [folder.as_os_str().to_owned(), commit.to_string().into()];
+        quiet(self.git()).ask(&[&words[..], &place].concat()).map(drop)
+    }
+
+    /// The checkout at `folder`, if it is a linked worktree of this repository and registered at that very place.
+    pub fn checkout_at(&self, folder: &Path) -> Option<Self> {
+        let git_dir = location::git_dir_of(folder).ok()?;
+        let registered = location::read_path(&git_dir.join("gitdir"))?;
+        let variables =
+            LocationVariables { git_dir: None, work_tree: None, common_dir: None, ..self.variables().clone() };
+        let found = Self::discover(folder, &variables).ok()?;
+        let is_ours = registered == folder.join(".git")
+            && found.common_dir() == self.common_dir()
+            && found.git_dir() != self.common_dir()
+            && found.worktree().is_ok_and(|top| top == folder);
+        is_ours.then_some(found)
+    }
+
+    /// Makes this checkout's tracked files exactly those of `commit`, whatever was done to them. Files that are not tracked
+    /// stay, unless one is in the way.
+    pub fn move_to(&self, commit: CommitId) -> Result<(), GitError> {
+        // Left by a git of a job that was killed; whoever moves a checkout has it for itself.
+        for lock in ["index.lock", "HEAD.lock"] {
+            remove_if_there(&self.git_dir().join(lock))?;
+        }
+        let commit = commit.to_string();
+        let words = ["checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", &commit];
+        quiet(self.git()).start_within(&words, MOVE_MS)?.finish()?.success().map(drop)
+    }
+
+    /// What lies in this checkout and is not tracked, folders that are wholly so as one, but for what `keep` selects (patterns
+    /// as in `.gitignore`).
+    pub fn left_over(&self, keep: &[String]) -> Result<Vec<BString>, GitError> {
+        let words = ["ls-files", "-z", "--others", "--directory"].map(OsString::from);
+        let listed = quiet(self.git()).start_within(&[&words[..], &selected("-x", keep)].concat(), MOVE_MS)?;
+        let listed = listed.finish()?.success()?;
+        Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
+    }
+
+    /// Removes what is not tracked, ignored or not, nested repositories included, but for what `keep` selects.
+    pub fn clean_but(&self, keep: &[String]) -> Result<(), GitError> {
+        let words = ["clean", "-q", "-ffdx"].map(OsString::from);
+        let words = [&words[..], &selected("-e", keep)].concat();
+        quiet(self.git()).start_within(&words, MOVE_MS)?.finish()?.success().map(drop)
+    }
+
+    /// Removes what is neither tracked nor ignored.
+    pub fn clean_unignored(&self) -> Result<(), GitError> {
+        quiet(self.git()).start_within(&["clean", "-q", "-ffd"], MOVE_MS)?.finish()?.success().map(drop)
+    }
+
+    /// Forgets what git knows of this checkout's files, so that the next move writes each of them.
+    pub fn forget_index(&self) -> Result<(), GitError> {
+        for name in ["index", "index.lock", "info/sparse-checkout"] {
+            remove_if_there(&self.git_dir().join(name))?;
+        }
+        Ok(())
+    }
+
+    /// The submodules of this checkout's index that the user works with (`git submodule init`): their paths.
+    pub fn active_submodules(&self) -> Result<Vec<PathBuf>, GitError> {
+        let initialised = quiet(self.git()).run(&["config", "--get-regexp", r"^submodule\..*\.(url|active)$"])?;
+        if !initialised.status.success() {
+            return Ok(Vec::new());
+        }
+        let index = super::index::Index::read(self, self.git_dir())?;
+        let links = index.tracked().filter(|entry| entry.mode == super::tree::MODE_SUBMODULE);
+        Ok(links.map(|entry| super::snapshot::to_path(entry.path)).collect())
+    }
+}
+
+fn quiet(git: &Git) -> Git {
+    SETTINGS.iter().fold(git.clone(), |git, setting| git.with_setting(setting))
+}
+
+fn selected(option: &str, keep: &[String]) -> Vec<OsString> {
+    keep.iter().flat_map(|pattern| [OsStr::new(option), OsStr::new(pattern)]).map(OsStr::to_owned).collect()
+}
+
+fn remove_if_there(file: &Path) -> Result<(), GitError> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(GitError::io(format!("remove `{}`", file.display()))(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Whatever happened to the pool, the next run puts it right.
+
+use super::{checkout, printed};
+use crate::support::Bench;
+
+fn three_commits() -> Bench {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "cat file");
+    for content in ["1", "2", "3"] {
+        bench.write("file", format!("{content}\n"));
+        bench.save(content);
+    }
+    bench
+}
+
+#[test]
+fn a_checkout_that_is_gone_is_made_again_and_git_stays_content() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD~2"]).exits(0);
+    let top = checkout(&bench, 1);
+    assert!(bench.git(&["worktree", "list", "--porcelain"]).contains(&*top.to_string_lossy()));
+    bench.git(&["worktree", "prune"]);
+    bench.git(&["gc", "-q", "--prune=now"]);
+    std::fs::remove_dir_all(&top).expect("removable");
+    let _ = bench.discern(&["done", "HEAD~1"]).exits(0);
+    std::fs::remove_dir_all(bench.root().join("home/.cache")).expect("removable");
+    bench.git(&["worktree", "prune"]);
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    bench.git(&["worktree", "remove", "--force", &top.to_string_lossy()]);
+    let _ = bench.discern(&["done", "HEAD", "--rerun"]).exits(0);
+    assert_eq!(printed(&bench, "t"), ["1", "2", "3", "3"]);
+    bench.git(&["fsck", "--strict"]);
+    assert_eq!(bench.git(&["worktree", "list"]).lines().count(), 2);
+}
+
+#[test]
+fn a_checkout_that_was_left_half_moved_is_written_anew() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD~1"]).exits(0);
+    let top = checkout(&bench, 1);
+    // As after a power cut: the index is sure that the file is unchanged, and its content is lost.
+    bench.write(".git/discern/checkout/1/moving", "x");
+    let file = top.join("file");
+    std::fs::write(&file, "\0\0").expect("writable");
+    let refresh = format!("git -C {} -c core.checkStat=minimal update-index --really-refresh", top.display());
+    let _ = bench.sh(&refresh);
+    let _ = bench.discern(&["done", "HEAD~1", "--rerun"]).exits(0);
+    assert_eq!(printed(&bench, "t"), ["2", "2"]);
+    assert!(!bench.has(".git/discern/checkout/1/moving"));
+}
+
+#[test]
+fn a_foreign_folder_at_its_place_is_replaced() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD~1"]).exits(0);
+    let top = checkout(&bench, 1);
+    std::fs::remove_dir_all(&top).expect("removable");
+    bench.git(&["clone", "-q", ".", &top.to_string_lossy()]);
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    assert_eq!(printed(&bench, "t"), ["2", "3"]);
+}
+
+#[test]
+fn a_run_killed_at_any_moment_leaves_a_pool_that_heals() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    for (round, microseconds) in (0..24_u64).map(|round| (round, round * 4_000)) {
+        let commit = format!("HEAD~{}", round % 3);
+        let running = bench.start(&["done", &commit, "--rerun"]);
+        let _ = bench.sh(&format!("sleep 0.{microseconds:06}")).exits(0);
+        let _ = rustix::process::kill_process(running.pid(), rustix::process::Signal::KILL);
+        drop(running);
+    }
+    let _ = bench.discern(&["done", "HEAD~2", "--rerun", "--wait=70"]).exits(0);
+    assert_eq!(printed(&bench, "t").last().map(String::as_str), Some("1"));
+    bench.git(&["fsck", "--strict"]);
+}
