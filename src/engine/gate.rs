@@ -5,25 +5,26 @@
 //! 9. The last tree check, the Proof, settlement. 10. Absorb and report. Nothing is written before 4.
 
 use super::attempt::{self, Attempted};
+pub use super::candidate::{GateError, Subject, committed_config, take_candidate};
+use super::candidate::{check_clean, clean, refuse_inside_own_job, untracked};
 use super::known;
 use super::machine::Ground;
-use super::pool::{Held, NotReady, Pool};
+use super::pool::{Held, Pool};
 use super::recovery::{self, Finding, Mode};
 use super::requirements::Chosen;
 use super::run::Stopped;
 use super::session::Session;
 use super::stage::EndingSignal;
-use super::trunk::{self, Comparison, NotCompared};
+use super::trunk::{self, Comparison};
 use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
 use crate::claim::record::Purpose;
-use crate::config::{self, Colour, Config, Untracked, Workspace};
-use crate::document::{Candidate, Diagnostic, LOOSER, Pending, Refusal, RunDocument};
+use crate::config::{self, Config, Workspace};
+use crate::document::{Diagnostic, LOOSER, Pending, Refusal, RunDocument};
 use crate::event::{Audience, Event, What};
 use crate::evidence::Place;
 use crate::exit::Exit;
-use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
+use crate::git::{self, Depth, Head, Snapshot};
 use crate::id::{AttemptId, CommitId};
-use crate::ledger::LedgerError;
 use crate::os::process;
 use crate::os::random::Random as _;
 use crate::os::signal::{self, Signal, Signals};
@@ -65,57 +66,6 @@ impl Request {
             Purpose::Standards => "standards",
         }
     }
-}
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum GateError {
-    /// Something has to be mended first.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The repository could not be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// The store could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<NotReady> for GateError {
-    fn from(error: NotReady) -> Self {
-        match error {
-            NotReady::Refused(refusal) => Self::Refused(refusal),
-            NotReady::Git(error) => Self::Git(error),
-            NotReady::Store(error) => Self::Store(error),
-        }
-    }
-}
-
-impl From<NotCompared> for GateError {
-    fn from(error: NotCompared) -> Self {
-        match error {
-            NotCompared::Refused(refusal) => Self::Refused(refusal),
-            NotCompared::Git(error) => Self::Git(error),
-        }
-    }
-}
-
-impl From<LedgerError> for GateError {
-    fn from(error: LedgerError) -> Self {
-        Self::Store(StoreError { doing: error.doing, problem: error.problem })
-    }
-}
-
-/// What a run works on.
-pub struct Subject {
-    /// The commit.
-    pub head: Head,
-    /// As documents name it.
-    pub candidate: Candidate,
-    /// Its committed configuration.
-    pub config: Config,
-    /// What comparing that with trunk's gave.
-    pub comparison: Comparison,
 }
 
 /// Carries out `request`, on the `HEAD` of the session's worktree unless it names a commit.
@@ -404,79 +354,6 @@ fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Optio
     let repository = session.repository;
     let trunk = || trunk::compare(repository, &subject.head, &subject.config);
     known::answer(session, subject.head.commit, &subject.config, &trunk)
-}
-
-/// A `done` that a job of the same repository starts would wait for itself.
-pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), Refusal> {
-    let outer = crate::os::environment::variable("DISCERN_REPOSITORY");
-    if outer.is_none_or(|outer| outer != repository.common_dir()) {
-        return Ok(());
-    }
-    let job = crate::os::environment::variable("DISCERN_JOB").unwrap_or_default();
-    let message = format!(
-        "this was started by job `{}` of a run in this very repository, and would wait for itself",
-        job.to_string_lossy()
-    );
-    Err(Refusal::new(Diagnostic::new("inside-own-job", message)))
-}
-
-/// `commit`, or else `HEAD`, with its committed configuration.
-///
-/// # Errors
-/// There is no worktree, no commit, no configuration, or a broken one.
-pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, GateError> {
-    repository.worktree()?;
-    let head = match commit {
-        Some(commit) => repository.detached(commit)?,
-        None => repository.head()?,
-    };
-    let config = committed_config(repository, &head)?;
-    let candidate = Candidate {
-        commit: head.commit,
-        tree: head.tree,
-        branch: head.branch.clone(),
-        worktree: repository.worktree_name(),
-    };
-    Ok(Subject { head, candidate, config, comparison: Comparison::default() })
-}
-
-/// The configuration that counts: the one that is committed.
-///
-/// # Errors
-/// There is none, or a broken one.
-pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
-    let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
-        let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
-        let diagnostic = if uncommitted {
-            let message = format!("`{}` is not committed", config::FILE);
-            Diagnostic::new("config-uncommitted", message).at(config::FILE).fix(format!("git add {}", config::FILE))
-        } else {
-            let message = format!("commit {} has no `{}`", head.commit.short(), config::FILE);
-            Diagnostic::new("config-missing", message).at(config::FILE).fix("git discern init")
-        };
-        return Err(Refusal::new(diagnostic).into());
-    };
-    Ok(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None))?)
-}
-
-/// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
-fn check_clean(repository: &git::Repository, subject: &Subject, depth: Depth) -> Result<Option<Snapshot>, GateError> {
-    clean(repository.cleanliness(&subject.head, untracked(&subject.config), depth)?)
-}
-
-fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, GateError> {
-    match cleanliness {
-        Cleanliness::Clean { snapshot } => Ok(snapshot),
-        Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
-    }
-}
-
-/// What a configuration makes of untracked files.
-fn untracked(config: &Config) -> git::Untracked {
-    match config.gate.untracked {
-        Untracked::Refuse => git::Untracked::Refuse,
-        Untracked::Ignore => git::Untracked::Ignore,
-    }
 }
 
 /// The answer where a standard is looser than trunk's: the gate failed, and nothing was run.

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempt::{self, cores};
+use super::candidate::refuse_inside_own_job;
 use super::evaluate::{self, Evaluator};
-use super::gate::{GateError, LOOK_AGAIN_MS, WORKTREE_WAIT_MS, refuse_inside_own_job};
+use super::gate::{GateError, LOOK_AGAIN_MS, WORKTREE_WAIT_MS};
 use super::machine::{Ground, Machine, Parts, Work};
 use super::requirements::Detailed;
 use super::run::{Run, Stopped, Worked};

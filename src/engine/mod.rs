@@ -4,6 +4,7 @@
 //! is written synchronously. What stops the loop stops the renewals, and the claim becomes available after one lease.
 
 pub mod attempt;
+pub mod candidate;
 pub mod claims;
 pub mod dirty;
 pub mod evaluate;

@@ -1,0 +1,141 @@
+//! What a run works on: a commit with its committed configuration, on a worktree that is exactly its tree; and why there is
+//! no answer where that can't be had.
+
+use super::pool::NotReady;
+use super::trunk::{Comparison, NotCompared};
+use crate::config::{self, Colour, Config, Untracked};
+use crate::document::{Candidate, Diagnostic, Refusal};
+use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
+use crate::id::CommitId;
+use crate::ledger::LedgerError;
+use crate::store::StoreError;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Something has to be mended first.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The repository could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The store could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<NotReady> for GateError {
+    fn from(error: NotReady) -> Self {
+        match error {
+            NotReady::Refused(refusal) => Self::Refused(refusal),
+            NotReady::Git(error) => Self::Git(error),
+            NotReady::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<NotCompared> for GateError {
+    fn from(error: NotCompared) -> Self {
+        match error {
+            NotCompared::Refused(refusal) => Self::Refused(refusal),
+            NotCompared::Git(error) => Self::Git(error),
+        }
+    }
+}
+
+impl From<LedgerError> for GateError {
+    fn from(error: LedgerError) -> Self {
+        Self::Store(StoreError { doing: error.doing, problem: error.problem })
+    }
+}
+
+/// What a run works on.
+pub struct Subject {
+    /// The commit.
+    pub head: Head,
+    /// As documents name it.
+    pub candidate: Candidate,
+    /// Its committed configuration.
+    pub config: Config,
+    /// What comparing that with trunk's gave.
+    pub comparison: Comparison,
+}
+
+/// A `done` that a job of the same repository starts would wait for itself.
+pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), Refusal> {
+    let outer = crate::os::environment::variable("DISCERN_REPOSITORY");
+    if outer.is_none_or(|outer| outer != repository.common_dir()) {
+        return Ok(());
+    }
+    let job = crate::os::environment::variable("DISCERN_JOB").unwrap_or_default();
+    let message = format!(
+        "this was started by job `{}` of a run in this very repository, and would wait for itself",
+        job.to_string_lossy()
+    );
+    Err(Refusal::new(Diagnostic::new("inside-own-job", message)))
+}
+
+/// `commit`, or else `HEAD`, with its committed configuration.
+///
+/// # Errors
+/// There is no worktree, no commit, no configuration, or a broken one.
+pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, GateError> {
+    repository.worktree()?;
+    let head = match commit {
+        Some(commit) => repository.detached(commit)?,
+        None => repository.head()?,
+    };
+    let config = committed_config(repository, &head)?;
+    let candidate = Candidate {
+        commit: head.commit,
+        tree: head.tree,
+        branch: head.branch.clone(),
+        worktree: repository.worktree_name(),
+    };
+    Ok(Subject { head, candidate, config, comparison: Comparison::default() })
+}
+
+/// The configuration that counts: the one that is committed.
+///
+/// # Errors
+/// There is none, or a broken one.
+pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
+    let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
+        let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
+        let diagnostic = if uncommitted {
+            let message = format!("`{}` is not committed", config::FILE);
+            Diagnostic::new("config-uncommitted", message).at(config::FILE).fix(format!("git add {}", config::FILE))
+        } else {
+            let message = format!("commit {} has no `{}`", head.commit.short(), config::FILE);
+            Diagnostic::new("config-missing", message).at(config::FILE).fix("git discern init")
+        };
+        return Err(Refusal::new(diagnostic).into());
+    };
+    Ok(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None))?)
+}
+
+/// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
+pub(super) fn check_clean(
+    repository: &git::Repository,
+    subject: &Subject,
+    depth: Depth,
+) -> Result<Option<Snapshot>, GateError> {
+    clean(repository.cleanliness(&subject.head, untracked(&subject.config), depth)?)
+}
+
+/// What a look at the worktree comes to.
+pub(super) fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, GateError> {
+    match cleanliness {
+        Cleanliness::Clean { snapshot } => Ok(snapshot),
+        Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
+    }
+}
+
+/// What a configuration makes of untracked files.
+/// What the configuration says about untracked files.
+pub(super) fn untracked(config: &Config) -> git::Untracked {
+    match config.gate.untracked {
+        Untracked::Refuse => git::Untracked::Refuse,
+        Untracked::Ignore => git::Untracked::Ignore,
+    }
+}
