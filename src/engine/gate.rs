@@ -27,7 +27,7 @@ use crate::git::{self, Depth, Head, Snapshot};
 use crate::id::{AttemptId, CommitId};
 use crate::os::process;
 use crate::os::random::Random as _;
-use crate::os::signal::{self, Signal, Signals};
+use crate::os::signal::{Signal, Signals};
 use crate::plan::Rerun;
 use crate::standard::Looser;
 use crate::store::StoreError;
@@ -269,7 +269,7 @@ impl Gate<'_, '_> {
             match signal {
                 Signal::Suspend => {
                     self.reporter.pause();
-                    let _ = signal::stop_self();
+                    signals.stand_still();
                 }
                 other => {
                     if let Some(ending) = EndingSignal::of(other) {

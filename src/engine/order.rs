@@ -124,7 +124,7 @@ pub(super) fn send_order(socket: &UnixStream, order: &Order, descriptors: &[Borr
     if !descriptors.is_empty() && !carried.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(too_much());
     }
-    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&line)], &mut carried, SendFlags::NOSIGNAL)?;
+    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(&line)], &mut carried, SendFlags::empty())?;
     if sent == line.len() { Ok(()) } else { Err(too_much()) }
 }
 
@@ -141,11 +141,16 @@ pub(super) fn receive_order(socket: &UnixStream) -> io::Result<(Order, Vec<Owned
         let end = bytes[..peeked].iter().position(|&byte| byte == b'\n');
         let wanted = end.map_or(peeked, |at| at + 1);
         let into = &mut [IoSliceMut::new(&mut bytes[..wanted])];
-        let read = rustix::net::recvmsg(socket, into, &mut carried, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        let read = rustix::net::recvmsg(socket, into, &mut carried, RecvFlags::empty())?.bytes;
+        let already = descriptors.len();
         for message in carried.drain() {
             if let RecvAncillaryMessage::ScmRights(received) = message {
                 descriptors.extend(received);
             }
+        }
+        // Nothing is started before this returns, so that no child is in time to inherit them.
+        for descriptor in &descriptors[already..] {
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
         }
         line.extend_from_slice(&bytes[..read]);
         if line.ends_with(b"\n") {

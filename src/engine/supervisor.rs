@@ -61,6 +61,7 @@ fn supervise() -> io::Result<()> {
         Ok(pid) => {
             supervision.report(&Report::Started { pid });
             supervision.work();
+            supervision.left_behind.ended += descendants::end_strays().ended;
         }
         Err(exit) => supervision.report(&Report::Exited { exit, duration_ms: 0, by_order: false }),
     }

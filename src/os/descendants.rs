@@ -211,6 +211,14 @@ pub fn end_descendants(mut reaped: impl FnMut(i32, ProcessEnd)) -> Ending {
     }
 }
 
+/// Nothing to do: every descendant of a subreaper is found without knowing where it began.
+pub fn follow(_job: i32) {}
+
+/// Nothing to do: once a subreaper has no child it has no descendant.
+pub fn end_strays() -> Ending {
+    Ending::default()
+}
+
 /// Kills this process's own children straight from the kernel's list of them. It takes microseconds where the whole table
 /// takes milliseconds, so that a chain of processes that each fork and exit can't keep ahead for long. A child's number is
 /// its own until it is reaped, so no handle is needed.

@@ -5,6 +5,7 @@
 
 pub mod boot;
 pub mod clock;
+#[cfg_attr(not(target_os = "linux"), path = "descendants_elsewhere.rs")]
 pub mod descendants;
 pub mod environment;
 pub mod files;

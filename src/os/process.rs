@@ -20,6 +20,10 @@ use super::environment::Variables;
 #[cfg(target_os = "linux")]
 pub const OWN_BINARY: &str = "/proc/self/exe";
 
+/// The installed binary, found by `PATH`: here nothing names the running one.
+#[cfg(not(target_os = "linux"))]
+pub const OWN_BINARY: &str = "git-discern";
+
 /// The hidden subcommand that supervises one job.
 pub const SUPERVISE: &str = "supervise";
 
@@ -87,7 +91,9 @@ pub fn start_job(program: &str, arguments: &[&str], input: Option<OwnedFd>) -> i
         .stdout(output.try_clone()?)
         .stderr(output)
         .spawn()?;
-    i32::try_from(child.id()).map_err(io::Error::other)
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    super::descendants::follow(pid);
+    Ok(pid)
 }
 
 /// Starts a pager, a shell command as git has it, that shows what is written to its standard input.
@@ -152,6 +158,7 @@ pub enum Patience {
 }
 
 /// Takes leave of the child `pid`, if it is one and has ended. Other children (git's) are left to who started them.
+#[cfg(target_os = "linux")]
 pub(super) fn reap_one(pid: Pid) {
     let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
 }

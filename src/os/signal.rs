@@ -108,14 +108,22 @@ impl Signals {
             let times = count(receiver);
             caught.extend(std::iter::repeat_n(*signal, times));
         }
+        // As the kernel has it: a SIGCONT takes a stop back that nobody has acted on.
+        if caught.contains(&Signal::Continue) {
+            caught.retain(|signal| *signal != Signal::Suspend);
+        }
         caught
     }
-}
 
-/// Stops this process as Ctrl-Z would have, until SIGCONT. The caller has paused its jobs and restored the terminal.
-pub fn stop_self() -> io::Result<()> {
-    rustix::process::kill_process(rustix::process::getpid(), Raw::STOP)?;
-    Ok(())
+    /// Stops this process as Ctrl-Z would have, until SIGCONT; not at all, if that came in meanwhile. The caller has paused its
+    /// jobs and restored the terminal.
+    pub fn stand_still(&mut self) {
+        let continues = self.deliveries.iter_mut().filter(|(signal, _)| *signal == Signal::Continue);
+        if continues.map(|(_, receiver)| count(receiver)).sum::<usize>() == 0 {
+            // Fails for no process of its own.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), Raw::STOP);
+        }
+    }
 }
 
 /// Two ends that never block.
@@ -161,6 +169,20 @@ mod tests {
         assert_eq!(rustix::event::poll(&mut fds, Some(&rustix::event::Timespec::default())).unwrap(), 1);
         assert_eq!(signals.drain(), [Signal::Resize, Signal::Resize]);
         assert!(signals.drain().is_empty());
+    }
+
+    #[test]
+    fn a_stop_that_was_taken_back_is_none() {
+        let mut signals = Signals::install(&[Signal::Suspend, Signal::Continue]).unwrap();
+        let raise = |raw: Raw| signal_hook::low_level::raise(raw.as_raw()).unwrap();
+        raise(Raw::TSTP);
+        assert_eq!(signals.drain(), [Signal::Suspend]);
+        // This would stop the test for ever.
+        raise(Raw::CONT);
+        signals.stand_still();
+        raise(Raw::TSTP);
+        raise(Raw::CONT);
+        assert_eq!(signals.drain(), [Signal::Continue]);
     }
 
     #[test]

@@ -67,6 +67,13 @@ impl Line {
         self
     }
 
+    /// The line with another one at its end.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self
+    }
+
     /// The line with another piece at its end, filled with blanks to `columns`.
     #[must_use]
     pub fn column(self, role: Role, text: impl AsRef<str>, columns: usize) -> Self {

@@ -20,6 +20,8 @@ const COLUMNS_MIN: usize = 20;
 const ROWS_ASSUMED: usize = 24;
 /// A job that takes so much longer than last time is said to; a shorter one has no estimate.
 const LONGER_MS: u64 = 1000;
+/// So many cells a name keeps in the narrowest window.
+const NAME_COLUMNS_MIN: usize = 4;
 /// At most so many running jobs are listed.
 const RUNNING_SHOWN_MAX: usize = 16;
 
@@ -47,6 +49,8 @@ pub struct View {
     to_run: Vec<(Name, Option<u64>)>,
     /// Whom the run waits for, if it does.
     waiting: Option<String>,
+    /// Whether a job waits for a free slot on this machine.
+    awaits_slot: bool,
     /// How many have ended.
     ended: usize,
     /// Which of them failed.
@@ -66,8 +70,10 @@ impl View {
             What::Started { name, log, expected_ms, .. } => {
                 let (since, log, expected_ms) = (event.at, log.clone(), *expected_ms);
                 self.forget(name);
+                self.awaits_slot = false;
                 self.running.push(Running { name: name.clone(), since, expected_ms, log, says: None });
             }
+            What::SlotAwaited { .. } => self.awaits_slot = true,
             What::Finished { requirement } => {
                 self.forget(&requirement.name);
                 self.ended += 1;
@@ -105,7 +111,7 @@ impl View {
         }
         let shown = RUNNING_SHOWN_MAX.min(rows - 2).min(self.running.len());
         let mut lines: Vec<Line> =
-            self.running[..shown].iter().map(|running| running.line(now, name_columns)).collect();
+            self.running[..shown].iter().map(|running| running.line(now, size.columns, name_columns)).collect();
         if !self.running.is_empty() || !self.to_run.is_empty() {
             lines.push(self.summary(now, self.running.len() - shown));
         } else if let Some(command) = &self.waiting {
@@ -121,6 +127,9 @@ impl View {
         }
         if !self.to_run.is_empty() {
             text.push_str(&format!(", {} to go", self.to_run.len()));
+        }
+        if self.awaits_slot {
+            text.push_str(", waiting for a free slot");
         }
         if let Some(left) = self.left_ms(now) {
             match left {
@@ -148,7 +157,7 @@ impl Running {
         Some(self.expected_ms?.saturating_sub(between(self.since, now)))
     }
 
-    fn line(&self, now: Timestamp, name_columns: usize) -> Line {
+    fn line(&self, now: Timestamp, columns: usize, name_columns: usize) -> Line {
         let elapsed = between(self.since, now);
         let time = match self.expected_ms {
             Some(expected) if elapsed > expected + LONGER_MS => {
@@ -159,12 +168,13 @@ impl Running {
             }
             _ => phrase::roughly(elapsed),
         };
-        let line = Line::new().column(Role::Caution, "running", WORD_COLUMNS).column(
-            Role::Strong,
-            self.name.as_str(),
-            name_columns,
-        );
-        let line = line.with(Role::Plain, format!("  {time}"));
+        let time = format!("  {time}");
+        // A long name gives way in a narrow window: the time says that something moves.
+        let room = columns.saturating_sub(WORD_COLUMNS + time.len() + 2).max(NAME_COLUMNS_MIN);
+        let name = Line::new().with(Role::Strong, self.name.as_str()).cut(room, '~');
+        let blanks = " ".repeat(name_columns.min(room).saturating_sub(name.width()));
+        let line = Line::new().column(Role::Caution, "running", WORD_COLUMNS).and(name).with(Role::Plain, blanks);
+        let line = line.with(Role::Plain, time);
         match &self.says {
             Some(says) => line.with(Role::Faint, format!("  {says}")),
             None => line,

@@ -29,7 +29,7 @@ use crate::id::{AttemptId, CommitId, OperationHandle};
 use crate::journal::Journal;
 use crate::os::environment::{self, Variables};
 use crate::os::process;
-use crate::os::signal::{self, Signal, Signals};
+use crate::os::signal::{Signal, Signals};
 use crate::plan::{Plan, Start};
 use crate::time::Reading;
 use executions::Active;
@@ -220,7 +220,9 @@ impl<'m, 'r> Machine<'m, 'r> {
         let before = self.session.now();
         self.jobs().for_each(|job| job.pause(before.monotonic_ms));
         self.reporter.pause();
-        let _ = signal::stop_self();
+        if let Some(signals) = &mut self.signals {
+            signals.stand_still();
+        }
         let after = self.session.now();
         self.jobs().for_each(|job| job.resume(after.monotonic_ms));
         let after_ms = after.monotonic_ms.saturating_sub(before.monotonic_ms);
