@@ -6,10 +6,12 @@
 mod commits;
 mod gc;
 mod history;
+mod range;
 mod recovery;
 mod status;
 pub use gc::GcDocument;
 pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
+pub use range::RangeDocument;
 pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
 pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
 mod hook;

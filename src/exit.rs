@@ -72,6 +72,20 @@ impl Exit {
         }
     }
 
+    /// Which of several statuses stands for all: the greatest. What says that nothing is known outranks a verdict.
+    pub fn severity(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Pending => 1,
+            Self::Retired => 2,
+            Self::Failed => 3,
+            Self::Refused => 4,
+            Self::Store => 5,
+            Self::Internal => 6,
+            Self::Hangup | Self::Interrupted | Self::Terminated => 7,
+        }
+    }
+
     /// The status with that number.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.code() == code)

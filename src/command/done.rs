@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
+use std::num::NonZeroU32;
 
-use super::Global;
 use super::ci::Ci;
 use super::completions::Offered;
+use super::{Global, range};
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::gate::{self, GateError, Request};
+use crate::engine::range::Order;
 use crate::engine::requirements::Chosen;
 use crate::engine::retention;
 use crate::engine::session::Session;
@@ -33,6 +35,12 @@ pub struct Done {
     /// Run in a kept checkout that holds exactly the commit, whatever lies in the worktree; always so with REV or RANGE
     #[arg(long)]
     pub isolated: bool,
+    /// Prove so many commits of a range at a time
+    #[arg(long, value_name = "N", requires = "revision", conflicts_with = "bisect")]
+    pub parallel: Option<NonZeroU32>,
+    /// Prove only as many commits of a range as it takes to find the first that fails
+    #[arg(long, requires = "revision")]
+    pub bisect: bool,
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]
     pub keep_going: bool,
@@ -43,20 +51,45 @@ pub struct Done {
 
 /// See the module's documentation.
 pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
+    if let Some(range) = args.revision.as_deref().filter(|revision| revision.contains("..")) {
+        return prove_range(global, args, range);
+    }
     let commit = match &args.revision {
         Some(revision) => Some(super::here::repository()?.resolve(revision)?),
         None => None,
     };
-    let request = Request {
+    let request = Request { commit, ..request(args)? };
+    carry_out(global, &request, args.junit.as_deref())
+}
+
+/// What `args` ask of one commit.
+fn request(args: &Done) -> anyhow::Result<Request> {
+    Ok(Request {
         purpose: Purpose::Done,
         chosen: Chosen::All,
         rerun: rerun(args.rerun.as_deref())?,
         wait: args.wait,
         keep_going: args.keep_going,
-        commit,
+        commit: None,
         isolated: args.isolated,
-    };
-    carry_out(global, &request, args.junit.as_deref())
+    })
+}
+
+fn prove_range(global: &Global, args: &Done, range: &str) -> anyhow::Result<Exit> {
+    if args.junit.is_some() {
+        let message = "`--junit` holds one commit's result, and a range has several";
+        return Err(Refusal::new(Diagnostic::new("usage", message)).into());
+    }
+    let mut arguments: Vec<String> = Vec::new();
+    arguments.extend(args.keep_going.then(|| "--keep-going".to_owned()));
+    arguments.extend(args.wait.map(|wait| wait.map_or("--wait".to_owned(), |seconds| format!("--wait={seconds}"))));
+    if let Some(names) = &args.rerun {
+        arguments.push("--rerun".to_owned());
+        arguments.extend(names.iter().cloned());
+    }
+    let order = if args.bisect { Order::Bisect } else { Order::OldestFirst };
+    let parallel = args.parallel.unwrap_or(NonZeroU32::MIN);
+    range::run(global, &range::Asked { range, request: request(args)?, arguments, order, parallel })
 }
 
 /// Runs the gate on the `HEAD` of the worktree around the current directory, and answers.

@@ -15,6 +15,7 @@ pub mod here;
 pub mod hook;
 pub mod init;
 pub mod log;
+pub mod range;
 pub mod recover;
 pub mod run;
 pub mod show;

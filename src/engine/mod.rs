@@ -28,6 +28,7 @@ pub mod pinning;
 pub mod planning;
 pub mod pool;
 pub mod prepare;
+pub mod range;
 pub mod recovery;
 pub mod requirements;
 pub mod retention;

@@ -79,6 +79,22 @@ pub fn start_supervisor(
         .spawn()
 }
 
+/// Starts this very binary with `arguments`, in a process group of its own, so that signals reach it through [`signal`] alone.
+/// Its standard output is `output`; what it says on standard error is not kept.
+#[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]
+pub fn start_self(arguments: &[String], output: File) -> io::Result<Child> {
+    let mut command = Command::new(OWN_BINARY);
+    command.arg0("git-discern").args(arguments).process_group(0);
+    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).spawn()
+}
+
+/// Sends `signal` to a child that was not waited for yet. One that has ended does not mind.
+pub fn signal(child: &Child, signal: super::signal::Signal) {
+    if let Some(signal) = rustix::process::Signal::from_named_raw(signal.raw()) {
+        let _ = rustix::process::kill_process(Pid::from_child(child), signal);
+    }
+}
+
 /// Starts a job's command in a process group of its own, with this process's directory, environment and standard output
 /// (which also becomes its standard error). The caller learns of its end by [`reap`].
 #[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]

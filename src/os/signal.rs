@@ -40,7 +40,7 @@ impl Signal {
     /// What a job's supervisor listens to.
     pub const SUPERVISOR: [Self; 5] = [Self::Interrupt, Self::Terminate, Self::Hangup, Self::Child, Self::FileSize];
 
-    fn raw(self) -> i32 {
+    pub(super) fn raw(self) -> i32 {
         let raw = match self {
             Self::Interrupt => Raw::INT,
             Self::Terminate => Raw::TERM,

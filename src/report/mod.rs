@@ -15,6 +15,7 @@ pub mod line;
 pub mod live;
 pub mod phrase;
 pub mod push;
+pub mod range;
 pub mod schema;
 pub mod settings;
 pub mod standards;

@@ -8,6 +8,7 @@ use crate::document::{self, CommitsDocument, HookDocument, InitDocument, RunDocu
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         ("done", of::<RunDocument>("done")),
+        ("done-range", of::<OrRefused<document::RangeDocument>>("done-range")),
         ("run", of::<RunDocument>("run")),
         ("standards", of::<RunDocument>("standards")),
         ("standards-history", of::<OrRefused<document::HistoryDocument>>("standards-history")),

@@ -3,6 +3,7 @@
 mod exactness;
 mod healing;
 mod preparing;
+mod range;
 
 use std::path::PathBuf;
 
