@@ -20,34 +20,41 @@ pub struct Column<'c> {
 
 /// The rows of a chart, oldest column first; none where there is nothing that could be compared by eye.
 ///
-/// Values stand as dots (as crosses where they miss their limit), limits as a line. Without `unicode` only ASCII is used.
+/// Values stand as dots (as crosses where they miss their limit), limits as a line. All values and the newest limit fit;
+/// a limit beyond them is not drawn, so that one that was loose long ago flattens nothing. Without `unicode` only ASCII is used.
 pub fn chart(columns: &[Column<'_>], unicode: bool) -> Vec<Line> {
     let columns = &columns[columns.len().saturating_sub(COLUMNS_MAX)..];
-    let numbers = columns.iter().flat_map(|column| [column.value, column.limit]);
-    let numbers: Option<Vec<(f64, &str)>> = numbers.map(|text| Some((finite(text)?, text))).collect();
-    let Some(numbers) = numbers.filter(|_| columns.len() > 1) else { return Vec::new() };
+    let newest_limit = columns.last().map(|column| column.limit);
+    let shown = columns.iter().map(|column| column.value).chain(newest_limit);
+    let shown: Option<Vec<(f64, &str)>> = shown.map(|text| Some((finite(text)?, text))).collect();
+    let Some(shown) = shown.filter(|_| columns.len() > 1) else { return Vec::new() };
     let by_size = |one: &&(f64, &str), other: &&(f64, &str)| one.0.total_cmp(&other.0);
-    let (Some(&(low, least)), Some(&(high, most))) = (numbers.iter().min_by(by_size), numbers.iter().max_by(by_size))
+    let (Some(&(low, least)), Some(&(high, most))) = (shown.iter().min_by(by_size), shown.iter().max_by(by_size))
     else {
         return Vec::new();
     };
-    let row_of = |number: f64| match high - low {
-        0.0 => 0,
-        span => ((number - low) / span * (ROWS - 1) as f64).round() as usize,
+    let row_of = |text: &str| {
+        let number = finite(text).filter(|number| (low..=high).contains(number))?;
+        let part = if high > low { (number - low) / (high - low) } else { 0.0 };
+        Some((part * (ROWS - 1) as f64).round() as usize)
     };
+    let rows = if high > low { ROWS } else { 1 };
     let label_columns = most.len().max(least.len());
     let draw = |row: usize| {
-        let label = if row == row_of(high) { most } else { least };
-        let label = if row == row_of(high) || row == 0 { label } else { "" };
+        let label = match row {
+            _ if row + 1 == rows => most,
+            0 => least,
+            _ => "",
+        };
         let blanks = label_columns - label.len();
         let axis = if unicode { " │" } else { " |" };
         let line = Line::text("  ").with(Role::Faint, format!("{}{label}{axis}", " ".repeat(blanks)));
-        columns.iter().zip(numbers.chunks(2)).fold(line, |line, (column, pair)| {
-            let (role, mark) = mark(*column, row == row_of(pair[0].0), row == row_of(pair[1].0), unicode);
+        columns.iter().fold(line, |line, column| {
+            let is_here = |text: &str| row_of(text) == Some(row);
+            let (role, mark) = mark(*column, is_here(column.value), is_here(column.limit), unicode);
             line.with(role, mark)
         })
     };
-    let rows = if high > low { ROWS } else { 1 };
     (0..rows).rev().map(draw).collect()
 }
 
@@ -85,6 +92,13 @@ mod tests {
             ["  86 │   ●", "     │", "     │", "     │ ●", "     │  ──", "     │  ×", "  80 │●─"]
         );
         assert_eq!(drawn(&columns, false)[3..], ["     | o", "     |  --", "     |  x", "  80 |o-"]);
+    }
+
+    #[test]
+    fn a_limit_that_was_loose_long_ago_flattens_nothing() {
+        let columns = [column("80", "5"), column("83", "80"), column("86", "80")];
+        assert_eq!(drawn(&columns, false)[6], "  80 |o--");
+        assert_eq!(drawn(&columns, false)[0], "  86 |  o");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod history;
 mod limits;
 mod measuring;
 mod pin;
+mod protocol;
 mod trunk;
 
 use serde_json::Value;
