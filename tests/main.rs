@@ -21,6 +21,7 @@ mod runner;
 mod runs;
 mod schema;
 mod sim;
+mod soundness;
 mod standards;
 mod store;
 mod support;

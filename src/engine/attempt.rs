@@ -24,7 +24,7 @@ use crate::document::{
 use crate::event::{Audience, What};
 use crate::evidence::proof::Occasion;
 use crate::evidence::subject::{Platform, Salt};
-use crate::evidence::{LogRef, Proof, Receipt, RequirementKey};
+use crate::evidence::{LogRef, Proof, Receipt, RequirementKey, flaky};
 use crate::exit::Exit;
 use crate::id::{AttemptId, CommitId};
 use crate::journal::{Header, Journal};
@@ -212,6 +212,7 @@ impl Story<'_> {
         let Some(work) = run.stage().work() else { return Worked::default() };
         let plan = work.plan.clone();
         let details = work.details.clone();
+        let known = work.known.clone();
         let parallel = work.config.gate.parallel.map_or_else(cores, |it| it.get() as usize);
         let Comparison { departures, loosened, notes, moved_on, .. } = &self.subject.comparison;
         let moved_on = moved_on.iter().filter(|_| self.request.purpose == Purpose::Standards);
@@ -236,6 +237,7 @@ impl Story<'_> {
             attempt: self.id,
             commit: self.subject.head.commit,
             place,
+            newest: &|subject| known.get(subject)?.iter().map(|receipt| receipt.finished_at).max(),
             handle,
             salt: &mut || Salt(*uuid::Uuid::new_v4().as_bytes()),
             log_path: &|log: &LogRef| Some(logs.join(&log.file).to_string_lossy().into_owned()),
@@ -286,7 +288,7 @@ impl Story<'_> {
                 if let (Decision::Run(why), None) = (&item.decision, &report.reason) {
                     report.reason = Some(why.to_string());
                 }
-                report.flaky |= item.flaky || contradicts(item, obtained);
+                report.flaky |= flaky(work.known_for(&item.requirement).chain(obtained));
                 report.subject = Some(item.requirement.subject);
                 report
             })
@@ -295,8 +297,7 @@ impl Story<'_> {
 
     fn prove(&self, machine: &Machine<'_, '_>, receipts: &[Receipt]) -> Result<Proof, String> {
         let work = machine.work().ok_or("there is no plan")?;
-        let known = work.plan.items.iter().filter_map(known_receipt);
-        let all: Vec<Receipt> = known.chain(receipts).cloned().collect();
+        let all: Vec<Receipt> = work.known.values().flatten().chain(receipts).cloned().collect();
         let demands = requirements::demands(&work.details_in_order());
         let occasion = Occasion {
             commit: self.subject.head.commit,
@@ -369,11 +370,6 @@ impl Story<'_> {
             _ => None,
         }
     }
-}
-
-/// A verdict that differs from an earlier one for the same subject.
-fn contradicts(item: &crate::plan::PlanItem, obtained: Option<&Receipt>) -> bool {
-    matches!((known_receipt(item), obtained), (Some(known), Some(new)) if known.verdict != new.verdict)
 }
 
 fn bound(plan: &Plan) -> Vec<Bound> {

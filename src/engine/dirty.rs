@@ -14,7 +14,8 @@ pub fn refusal(paths: &[DirtyPath], causes: &[Cause]) -> Refusal {
     let (code, message, fix) = if unmerged {
         ("unmerged", "the worktree has unresolved conflicts".to_owned(), "git status")
     } else if sparse {
-        ("partial-tree", "only part of the commit is checked out".to_owned(), "git sparse-checkout disable")
+        let message = "only part of the commit is checked out".to_owned();
+        ("partial-tree", message, "git sparse-checkout disable, or git submodule update --init --recursive")
     } else if untracked == paths.len() && !paths.is_empty() {
         let message = format!("{} in the worktree not tracked and not ignored", files(untracked));
         (
@@ -44,12 +45,13 @@ fn named(path: &DirtyPath) -> String {
         DirtyKind::Unmerged => "unmerged",
         DirtyKind::Staged => "staged, not committed",
         DirtyKind::Modified => "modified",
+        DirtyKind::Mode => "its mode or kind differs",
         DirtyKind::Deleted => "deleted",
         DirtyKind::IntentToAdd => "to be added, without content",
         DirtyKind::Hidden => "modified, and hidden from `git status`",
         DirtyKind::Submodule => "submodule differs",
         DirtyKind::Untracked => "untracked",
-        DirtyKind::Sparse => "left out by the sparse checkout",
+        DirtyKind::Sparse => "not checked out",
     };
     format!("{} ({what})", path.path)
 }

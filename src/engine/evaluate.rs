@@ -10,9 +10,10 @@ use crate::document::{RequirementReport, ReusedFrom, Source, Standing};
 use crate::event::What;
 use crate::evidence::subject::Salt;
 use crate::evidence::{Failure, LogRef, Place, Receipt, RequirementKey, RequirementKind, Verdict};
-use crate::id::{AttemptId, CommitId, OperationHandle};
+use crate::id::{AttemptId, CommitId, OperationHandle, Subject};
 use crate::plan::{Decision, Ended, PlanItem};
 use crate::standard::{Decimal, Limit};
+use crate::time::Timestamp;
 
 /// Makes receipts for one attempt.
 pub struct Evaluator<'e> {
@@ -24,6 +25,8 @@ pub struct Evaluator<'e> {
     pub commit: CommitId,
     /// Where its executions run.
     pub place: Place,
+    /// When the newest receipt that was known for a subject says that it was obtained.
+    pub newest: &'e dyn Fn(&Subject) -> Option<Timestamp>,
     /// The run that keeps the logs.
     pub handle: Option<OperationHandle>,
     /// Fresh random bytes for each receipt.
@@ -88,11 +91,18 @@ impl Evaluator<'_> {
             place: self.place,
             attempt: self.attempt,
             commit: self.commit,
-            finished_at: end.at,
+            finished_at: self.instant(detailed.requirement.subject, end.at),
             log: log.map(|(file, handle)| LogRef { handle: handle.clone(), file: file.clone(), bytes: end.log_bytes }),
             artifacts: end.artifacts.clone(),
             reason: reason.map(|text| Receipt::reason_from(&text)),
         }
+    }
+
+    /// When a receipt for `subject` was obtained: now, and later than every other that is known. The newest verdict counts, and a
+    /// wall clock that was set back must not make an old one the newest.
+    fn instant(&self, subject: Subject, now: Timestamp) -> Timestamp {
+        let after = (self.newest)(&subject).map(|newest| newest.plus_millis(1));
+        after.map_or(now, |after| now.max(after))
     }
 
     fn report(&self, detailed: &Detailed, receipt: &Receipt) -> RequirementReport {

@@ -221,6 +221,7 @@ impl Inner<'_, '_> {
             details: details.clone(),
             order: plan.items.iter().map(|item| item.requirement.key.clone()).collect(),
             plan: plan.clone(),
+            known: BTreeMap::new(),
             comparison: Comparison::default(),
         });
         let (worked, stopped) = work(&mut machine, self.request, &self.config, plan, details, commit);
@@ -258,6 +259,7 @@ fn work(
         attempt,
         commit: commit.unwrap_or(CommitId(ObjectId::null())),
         place: Place::InPlace,
+        newest: &|_| None,
         handle,
         salt: &mut || Salt([0; 16]),
         log_path: &|log: &LogRef| Some(logs.join(&log.file).to_string_lossy().into_owned()),

@@ -2,7 +2,7 @@
 
 use super::claims::Claims as _;
 use super::evaluate;
-use super::gate::GateError;
+use super::gate::{GateError, unreadable};
 use super::machine::log_file;
 use super::session::Session;
 use super::trunk::{self, Comparison, NotCompared};
@@ -22,11 +22,12 @@ use crate::standard::Limit;
 /// The newest passed or failed `done` outcome of a commit, in its record or in the ledger: the one that decides everywhere.
 ///
 /// # Errors
-/// The ledger can't be read. A record that can't be read is no concern here (C27).
-pub fn newest_outcome(session: &mut Session<'_>, commit: CommitId) -> Result<Option<OutcomeEntry>, LedgerError> {
+/// The ledger can't be read. A record that can't be read is refused: it may hold the newest outcome (C27).
+pub fn newest_outcome(session: &mut Session<'_>, commit: CommitId) -> Result<Option<OutcomeEntry>, GateError> {
     let in_record = match session.look(&commit) {
         Seen::Record(_, record) => OutcomeEntry::from_record(&record).filter(OutcomeEntry::decides),
-        Seen::Absent | Seen::Unreadable(_) => None,
+        Seen::Absent => None,
+        Seen::Unreadable(why) => return Err(unreadable(commit, &why).into()),
     };
     let in_ledger = session.ledger.newest_done_outcome(commit)?;
     Ok([in_record, in_ledger].into_iter().flatten().max_by_key(|outcome| outcome.generation))
@@ -56,10 +57,13 @@ pub fn answer(
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
     let counts = match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) => {
-            proof.answers(config.digest, &demanded(config)).is_ok()
+            proof.commit == commit
+                && proof.answers(config.digest, &demanded(config)).is_ok()
                 && trunk::misplaced(session.repository, proof)?.is_none()
         }
-        (Outcome::Failed, _) => outcome.failed.iter().all(|failed| failed.may_be_replayed),
+        (Outcome::Failed, _) => {
+            !outcome.failed.is_empty() && outcome.failed.iter().all(|failed| failed.may_be_replayed)
+        }
         _ => false,
     };
     if !counts {

@@ -1,7 +1,8 @@
 //! What jobs left behind in a checkout: which job passed last here, with which subject.
 //!
 //! A job whose `needs` left their products in this very checkout need not have them made again. A small file in the worktree's
-//! own git directory; losing it costs a repetition, so it is never synced.
+//! own git directory; losing it costs a repetition, so it is never synced. What it says holds only for the boot that wrote it: a
+//! power cut may lose a product and keep this file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,11 @@ pub struct LeftHere {
     facts: Facts,
 }
 
+/// The file's content.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Facts {
+    /// The boot that it was written in.
+    boot: String,
     /// The subject that each job passed with, when it ran here last.
     passed: BTreeMap<Name, Subject>,
     /// What lay here, not tracked and not kept, when the checkout had been prepared.
@@ -36,12 +40,14 @@ struct Facts {
 }
 
 impl LeftHere {
-    /// What is known of the worktree whose git directory this is. A file that is missing or damaged says nothing.
-    pub fn read(git_dir: &Path) -> Self {
+    /// What is known of the worktree whose git directory this is, in this `boot`. A file that is missing, damaged or of
+    /// another boot says nothing.
+    pub fn read(git_dir: &Path, boot: String) -> Self {
         let file = git_dir.join(FILE);
         let bytes = files::read_bounded(&file, BYTES_MAX).ok().flatten();
-        let facts = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Self { file, facts }
+        let facts: Option<Facts> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let nothing = Facts { boot: boot.clone(), ..Facts::default() };
+        Self { file, facts: facts.filter(|facts| facts.boot == boot).unwrap_or(nothing) }
     }
 
     /// The subject that each job passed with, when it ran here last.
@@ -51,7 +57,7 @@ impl LeftHere {
 
     /// Nothing that was left here can be relied on.
     pub fn forget_all(&mut self) {
-        self.facts = Facts::default();
+        self.facts = Facts { boot: std::mem::take(&mut self.facts.boot), ..Facts::default() };
         self.write();
     }
 
@@ -69,14 +75,14 @@ impl LeftHere {
         self.write();
     }
 
-    /// The job begins to run here: what it left before can't be relied on.
+    /// The job is about to run here: what it left before can't be relied on.
     pub fn begins(&mut self, job: &Name) {
         if self.facts.passed.remove(job).is_some() {
             self.write();
         }
     }
 
-    /// The job passed here.
+    /// The job passed here, and the tree was the commit's all the while.
     pub fn passes(&mut self, job: &Name, subject: Subject) {
         self.facts.passed.insert(job.clone(), subject);
         self.write();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempt::by_key;
 use super::gate::{self, Request};
-use super::machine::{Machine, Work, log_file};
+use super::machine::{Machine, Work};
 use super::measure;
 use super::prepare;
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
@@ -42,6 +42,12 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
         run.attend(None);
     }
     let machine = run.stage();
+    if !machine.toolchain_unanswered().is_empty() {
+        let message = "which tools are here is unknown, and so is what was checked with them".to_owned();
+        let mut diagnostic = Diagnostic::new("toolchain-unanswered", message);
+        diagnostic.place = machine.toolchain_unanswered().to_vec();
+        return Err(Refusal::new(diagnostic).into());
+    }
     let repository = machine.session.repository;
     let comparison = subject.comparison.clone();
     if comparison.jobs == JobsOf::Trunk && !comparison.departures.is_empty() {
@@ -61,7 +67,8 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
     drop_unasked(&mut details, &known, request, &subject.config);
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
-    Ok(Work { config, details: by_key(details), order, plan, comparison })
+    let known = known.receipts;
+    Ok(Work { config, details: by_key(details), order, plan, known, comparison })
 }
 
 /// What is known of each requirement's subject, in the ledger and in this checkout.
@@ -136,8 +143,11 @@ fn outputs_kept(
 /// Whether the output, or the artifact, that belongs to a receipt is still there, as it was.
 fn is_kept(session: &Session<'_>, receipt: &Receipt, artifact: Option<&str>) -> bool {
     let Some(log) = &receipt.log else { return false };
-    let Some(path) = artifact else { return log_file(session, log).is_some() };
     let folder = session.journals.run_folder(&log.handle);
+    let Some(path) = artifact else {
+        // Half of an output is another reading.
+        return std::fs::metadata(folder.join(&log.file)).is_ok_and(|file| file.is_file() && file.len() == log.bytes);
+    };
     let digest = measure::digest(&measure::artifact_file(&folder, &receipt.name, path)).ok();
     receipt.artifacts.iter().any(|kept| kept.path == path && Some(kept.digest) == digest)
 }

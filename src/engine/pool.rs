@@ -153,7 +153,7 @@ impl<'r> Pool<'r> {
         head: &Head,
         untracked: Untracked,
     ) -> Result<Snapshot, NotExact> {
-        let mut left_here = LeftHere::read(checkout.git_dir());
+        let mut left_here = LeftHere::read(checkout.git_dir(), crate::os::boot::boot_identity());
         if how != Thoroughness::Difference {
             left_here.forget_all();
             checkout.forget_index()?;

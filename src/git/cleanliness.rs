@@ -78,6 +78,8 @@ pub enum DirtyKind {
     Staged,
     /// The file differs from the index.
     Modified,
+    /// The file's mode or kind differs from the index.
+    Mode,
     /// The file is gone.
     Deleted,
     /// `git add --intent-to-add`, without content.
@@ -88,7 +90,7 @@ pub enum DirtyKind {
     Submodule,
     /// Neither tracked nor ignored.
     Untracked,
-    /// Absent because a sparse checkout leaves it out: the tree is partial.
+    /// Absent because a sparse checkout leaves it out, or a submodule that is not checked out: the tree is partial.
     Sparse,
 }
 
@@ -128,10 +130,12 @@ const CAUSE_PATHS_MAX: usize = 100;
 const CAUSE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// What is in the way, and what `git status` said of it.
-struct Findings {
+pub(super) struct Findings {
     index: Index,
-    commit: Option<CommitId>,
-    reported: Vec<Reported>,
+    /// The commit that the index was compared with.
+    pub(super) commit: Option<CommitId>,
+    /// What is in the way.
+    pub(super) reported: Vec<Reported>,
 }
 
 impl Repository {
@@ -176,9 +180,13 @@ impl Repository {
         Ok(sorted(files.collect()))
     }
 
-    /// Joins what `git status` says with what flags in the index hide from it.
-    fn findings(&self, index: Result<Index, GitError>, look: Look) -> Result<Findings, GitError> {
-        let looked = index.and_then(|index| self.hidden(&index).map(|hidden| (index, hidden)));
+    /// Joins what `git status` says with what flags in the index, and submodules, hide from it.
+    pub(super) fn findings(&self, index: Result<Index, GitError>, look: Look) -> Result<Findings, GitError> {
+        let looked = index.and_then(|index| {
+            let mut hidden = self.hidden(&index)?;
+            hidden.extend(self.dirty_submodules(&index, look.untracked)?);
+            Ok((index, hidden))
+        });
         let (index, hidden) = match looked {
             Ok(looked) => looked,
             Err(error) => {
@@ -266,7 +274,12 @@ impl Repository {
         let (mut by_filter, mut line_endings) = (BTreeMap::<String, Vec<BString>>::new(), Vec::new());
         let modified = reported.iter().filter(|reported| reported.kind == DirtyKind::Modified);
         for Reported { path, indexed, .. } in modified.take(CAUSE_PATHS_MAX) {
-            let bytes = files::read_bounded(&top.join(to_path(path.as_bstr())), CAUSE_BYTES_MAX).ok().flatten();
+            let file = top.join(to_path(path.as_bstr()));
+            if !std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()) {
+                // A pipe in its place would be waited for.
+                continue;
+            }
+            let bytes = files::read_bounded(&file, CAUSE_BYTES_MAX).ok().flatten();
             let id = bytes.map(|bytes| self.objects()?.blob_id(&bytes)).transpose()?;
             if id.is_none() || id != *indexed {
                 continue;
@@ -295,7 +308,7 @@ impl Repository {
 /// Names among what changed or is gone that differ from another tracked name in case alone.
 fn case_collision(findings: &Findings) -> Option<Cause> {
     let mut paths = Vec::new();
-    let kinds = [DirtyKind::Modified, DirtyKind::Deleted];
+    let kinds = [DirtyKind::Modified, DirtyKind::Mode, DirtyKind::Deleted];
     for reported in findings.reported.iter().filter(|reported| kinds.contains(&reported.kind)).take(CAUSE_PATHS_MAX) {
         let alike = findings.index.differing_in_case(reported.path.as_bstr());
         if !alike.is_empty() {

@@ -35,7 +35,6 @@ const REMOVED: &[&str] = &[
     "GIT_DEFAULT_REF_FORMAT",
     "GIT_DIR",
     "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
     "GIT_ICASE_PATHSPECS",
     "GIT_IMPLICIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -61,6 +60,8 @@ const REMOVED: &[&str] = &[
 /// Variables that every git child of ours gets.
 const SET: &[(&str, &str)] = &[
     ("GIT_ADVICE", "0"),
+    // Grafts would make another history, and so another merge base, as replaced objects would.
+    ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),

@@ -25,6 +25,7 @@ pub mod repository;
 pub mod revision;
 pub mod snapshot;
 mod status;
+mod submodule;
 pub mod tree;
 mod version;
 pub mod worktrees;

@@ -95,8 +95,9 @@ impl Snapshot {
     }
 
     /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may
-    /// have been rewritten with equal content (`none` selects nothing).
-    pub fn changed(&self, repository: &Repository, touches: Option<&Pathspecs>) -> Result<Vec<Changed>, GitError> {
+    /// have been rewritten with equal content (`none` selects nothing); once nothing else differs, they count from then on as
+    /// they are now, so that whoever may not rewrite them is held to that.
+    pub fn changed(&mut self, repository: &Repository, touches: Option<&Pathspecs>) -> Result<Vec<Changed>, GitError> {
         let top = repository.worktree()?;
         let gone = vec![Changed { path: BString::default(), how: How::WorktreeGone }];
         if !top.is_dir() || !repository.git_dir().is_dir() {
@@ -117,16 +118,22 @@ impl Snapshot {
         for DirtyPath { path, kind } in dirty {
             found.insert(path, how_of(kind));
         }
-        for ((path, now), (_, then)) in stats.into_iter().zip(&self.files) {
+        let mut rewritten = Vec::new();
+        for (at, ((path, now), (_, then))) in stats.into_iter().zip(&self.files).enumerate() {
             let declared = touches.is_some_and(|touches| touches.selects(path.as_bstr(), false));
             if now == *then {
                 continue;
             }
             if now == Stat::default() {
                 found.insert(path, How::Deleted);
-            } else if !declared {
+            } else if declared {
+                rewritten.push((at, now));
+            } else {
                 found.entry(path).or_insert(How::Touched);
             }
+        }
+        if found.is_empty() {
+            rewritten.into_iter().for_each(|(at, now)| self.files[at].1 = now);
         }
         Ok(found.into_iter().map(|(path, how)| Changed { path, how }).collect())
     }
@@ -147,7 +154,7 @@ impl Snapshot {
 fn how_of(kind: DirtyKind) -> How {
     match kind {
         DirtyKind::Unmerged | DirtyKind::Staged | DirtyKind::IntentToAdd => How::Staged,
-        DirtyKind::Modified | DirtyKind::Hidden | DirtyKind::Submodule => How::Modified,
+        DirtyKind::Modified | DirtyKind::Mode | DirtyKind::Hidden | DirtyKind::Submodule => How::Modified,
         DirtyKind::Deleted | DirtyKind::Sparse => How::Deleted,
         DirtyKind::Untracked => How::Appeared,
     }

@@ -63,10 +63,22 @@ impl Drop for Look {
     }
 }
 
-/// Starts `git status`. Settings that would make it overlook a change are overridden: a submodule's `ignore`, a
-/// file-system monitor, a lax comparison of stat data.
+/// Settings that would make `git status` overlook what a job sees, overridden: a lax comparison of stat data, a mode or a link
+/// that git is told not to look at, an untracked file that differs from a tracked one in case only, a cache.
+const STRICT: &[&str] = &[
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.fileMode=true",
+    "core.symlinks=true",
+    "core.untrackedCache=false",
+    // There the file system itself can't tell such names apart.
+    #[cfg(target_os = "linux")]
+    "core.ignoreCase=false",
+];
+
+/// Starts `git status`. Settings that would make it overlook a change are overridden: [`STRICT`], and a submodule's `ignore`.
 fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
-    let git = git.clone().with_setting("core.trustctime=true").with_setting("core.checkStat=default");
+    let git = STRICT.iter().fold(git.clone(), |git, setting| git.with_setting(setting));
     let untracked = match untracked {
         Untracked::Refuse => "--untracked-files=all",
         Untracked::Ignore => "--untracked-files=no",
@@ -110,9 +122,14 @@ fn parse(line: &[u8]) -> Option<Reported> {
             let mut fields = rest.splitn_str(8, " ");
             let state = fields.next()?;
             let submodule = fields.next()?.starts_with(b"S");
+            let (in_index, on_disk) = (fields.clone().nth(1)?, fields.clone().nth(2)?);
             let indexed = fields.clone().nth(4)?.to_str().ok()?.parse().ok();
             let path = fields.nth(5)?.into();
-            Some(Reported { path, kind: kind_of(state, submodule)?, indexed })
+            let kind = match kind_of(state, submodule)? {
+                DirtyKind::Modified if in_index != on_disk => DirtyKind::Mode,
+                kind => kind,
+            };
+            Some(Reported { path, kind, indexed })
         }
         b"u" => {
             let path = rest.splitn_str(10, " ").nth(9)?.into();

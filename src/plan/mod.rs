@@ -8,7 +8,8 @@
 //! - A receipt is reused only when the *newest* verdict for the equal subject is `passed`. A failed verdict is replayed
 //!   until `--rerun`, unless it says something about the machine as well (a timeout, a signal, a missing program).
 //! - When a job runs, its `needs` run in this checkout first, receipt or not, because what they leave behind may be ignored
-//!   files, unless the last run of that need in this very checkout passed with the equal subject. `after` only orders.
+//!   files, unless the last run of that need, and of its own needs, in this very checkout passed with the equal subject. `after`
+//!   only orders.
 //! - A standard's receipt holds a reading; whether it passes is computed here, from the limit.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -265,7 +266,7 @@ fn pull_in(plan: &mut Plan, known: &Known) -> bool {
         let requirement = &item.requirement;
         for need in &requirement.needs {
             if let Some(needed) = plan.job(need)
-                && !known.left_behind(needed)
+                && !plan.left_behind(needed, known)
             {
                 changes.push((needed.requirement.key.clone(), Why::NeededBy(requirement.key.clone())));
             }
@@ -319,6 +320,15 @@ impl Plan {
             .iter()
             .find(|item| item.requirement.key.kind == RequirementKind::Job && item.requirement.key.name == *name)
     }
+
+    /// Whether what `need` leaves behind is in this checkout, and its newest verdict is passed; and so for what it needs, which
+    /// its products may lead to.
+    fn left_behind(&self, need: &PlanItem, known: &Known) -> bool {
+        let requirement = &need.requirement;
+        let here = known.left_here.get(&requirement.key.name) == Some(&requirement.subject);
+        let itself = here && need.has_receipt(known) && !known.rerun.selects(&requirement.key.name);
+        itself && requirement.needs.iter().filter_map(|name| self.job(name)).all(|below| self.left_behind(below, known))
+    }
 }
 
 impl PlanItem {
@@ -327,15 +337,6 @@ impl PlanItem {
         let receipts = known.receipts.get(&self.requirement.subject).into_iter().flatten();
         let newest = newest(receipts.filter(|receipt| receipt.kind == self.requirement.key.kind));
         newest.is_some_and(|receipt| receipt.verdict == Verdict::Passed)
-    }
-}
-
-impl Known {
-    /// Whether what `need` leaves behind is in this checkout, and its newest verdict is passed.
-    fn left_behind(&self, need: &PlanItem) -> bool {
-        let requirement = &need.requirement;
-        let here = self.left_here.get(&requirement.key.name) == Some(&requirement.subject);
-        here && need.has_receipt(self) && !self.rerun.selects(&requirement.key.name)
     }
 }
 

@@ -66,7 +66,7 @@ fn each_kind_of_change_is_named() {
             "Untracked d",
             "Deleted d/deep",
             "Deleted deleted",
-            "Modified mode",
+            "Mode mode",
             "IntentToAdd new",
             "Staged staged",
             "Untracked u/x"
@@ -140,7 +140,7 @@ fn a_submodule_counts_whatever_its_ignore_setting_says() {
     let _ = bench.sh("git submodule add -q ../sub sub && git config submodule.sub.ignore all && git config diff.ignoreSubmodules all && git commit -qm sub").exits(0);
     assert_eq!(dirty(&bench), Vec::<String>::new());
     let repository = open(&bench);
-    let before = snapshot(&repository);
+    let mut before = snapshot(&repository);
     let _ = bench.sh("echo 2 > sub/s; echo 1 > sub/s");
     let changed = before.changed(&repository, None).unwrap();
     assert_eq!(
@@ -216,7 +216,7 @@ fn what_happens_under_a_run_is_seen() {
     for (script, path, how) in cases {
         let bench = with_files(&["f", "d/e"]);
         let repository = open(&bench);
-        let before = snapshot(&repository);
+        let mut before = snapshot(&repository);
         let _ = bench.sh(script).exits(0);
         let changed = before.changed(&repository, None).unwrap();
         let seen: Vec<_> = changed.iter().map(|c| (c.path.to_string(), c.how)).collect();
@@ -228,7 +228,7 @@ fn what_happens_under_a_run_is_seen() {
 fn declared_files_may_be_rewritten_with_equal_content_and_no_other() {
     let bench = with_files(&["gen/a", "f"]);
     let repository = open(&bench);
-    let before = snapshot(&repository);
+    let mut before = snapshot(&repository);
     let _ = bench.sh("cp gen/a x; mv x gen/a");
     let touches = Pathspecs::parse(&["gen"]).unwrap();
     assert_eq!(before.changed(&repository, Some(&touches)).unwrap(), vec![]);
@@ -241,7 +241,7 @@ fn a_worktree_that_is_gone_is_said_to_be_gone() {
     let bench = with_files(&["f"]);
     let linked = bench.worktree("wt");
     let repository = open(&linked);
-    let before = snapshot(&repository);
+    let mut before = snapshot(&repository);
     std::fs::remove_dir_all(linked.path()).unwrap();
     assert_eq!(before.changed(&repository, None).unwrap()[0].how, How::WorktreeGone);
 }

@@ -102,11 +102,12 @@ impl Machine<'_, '_> {
             input: input.as_ref(),
             slot: slot.as_ref(),
         };
-        let job = self.launch(&key.name, &launch).map_err(|error| not_started(error_text(&error)))?;
         if key.kind == RequirementKind::Job {
+            // Before it starts: a run that is killed in between must not leave an old promise behind.
             self.left_here.begins(&key.name);
         }
-        self.touches.extend(limits.touches);
+        let job = self.launch(&key.name, &launch).map_err(|error| not_started(error_text(&error)))?;
+        self.touches.extend((!limits.touches.is_empty()).then(|| (key.clone(), limits.touches)));
         let shown = log.to_string_lossy().into_owned();
         self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
         let limit = limits.timeout;
@@ -198,9 +199,7 @@ impl Machine<'_, '_> {
         if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.ground.snapshot)
             && let Some(detailed) = work.details.get(&key)
         {
-            let subject = detailed.requirement.subject;
-            self.left_here.passes(&key.name, subject);
-            self.note_preparation(&key.name);
+            self.passed.push((key.name.clone(), detailed.requirement.subject));
         }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
@@ -221,7 +220,7 @@ impl Machine<'_, '_> {
     }
 
     /// Notes what preparing left, so that its removal is known to undo it. What can't be listed is made again.
-    fn note_preparation(&mut self, job: &Name) {
+    pub(super) fn note_preparation(&mut self, job: &Name) {
         if !prepare::is_it(job) {
             return;
         }

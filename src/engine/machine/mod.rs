@@ -23,14 +23,14 @@ use crate::engine::trunk::Comparison;
 use crate::engine::worktree_lock::WorktreeLock;
 use crate::event::{Audience, Event, What};
 use crate::evidence::subject::ToolchainAnswer;
-use crate::evidence::{LogRef, Place, RequirementKey};
+use crate::evidence::{LogRef, Place, Receipt, RequirementKey};
 use crate::git::{Changed, How, Pathspecs, Repository, Snapshot};
-use crate::id::{AttemptId, CommitId, OperationHandle};
+use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject};
 use crate::journal::Journal;
 use crate::os::environment::{self, Variables};
 use crate::os::process;
 use crate::os::signal::{Signal, Signals};
-use crate::plan::{Plan, Start};
+use crate::plan::{Plan, Requirement, Start};
 use crate::time::Reading;
 use executions::Active;
 use toolchain::Asked;
@@ -48,11 +48,19 @@ pub struct Work {
     pub order: Vec<RequirementKey>,
     /// What is decided about each.
     pub plan: Plan,
+    /// Every receipt that was known for their subjects when that was decided.
+    pub known: BTreeMap<Subject, Vec<Receipt>>,
     /// What comparing with trunk gave.
     pub comparison: Comparison,
 }
 
 impl Work {
+    /// The receipts that were known for what `requirement` checks.
+    pub fn known_for(&self, requirement: &Requirement) -> impl Iterator<Item = &Receipt> {
+        let kind = requirement.key.kind;
+        self.known.get(&requirement.subject).into_iter().flatten().filter(move |receipt| receipt.kind == kind)
+    }
+
     /// Every requirement that may run, in the order of the configuration.
     pub fn details_in_order(&self) -> Vec<Detailed> {
         self.order.iter().filter_map(|key| self.details.get(key).cloned()).collect()
@@ -68,6 +76,8 @@ pub struct Machine<'m, 'r> {
     signals: Option<&'m mut Signals>,
     ground: Ground<'m>,
     left_here: LeftHere,
+    /// Jobs that passed since the tree was looked at last.
+    passed: Vec<(Name, Subject)>,
     attempt: AttemptId,
     commit: Option<CommitId>,
     top: PathBuf,
@@ -82,10 +92,13 @@ pub struct Machine<'m, 'r> {
     active: Vec<Active>,
     toolchain: Vec<Asked>,
     answers: BTreeMap<String, ToolchainAnswer>,
+    /// Toolchain commands without an answer, each with the reason.
+    unanswered: Vec<String>,
     /// Ends that are known and not yet handed out.
     ended: VecDeque<ExecutionEnd>,
     stop_seen: bool,
-    touches: Vec<String>,
+    /// What each job that runs, or ended since the tree was looked at last, may rewrite.
+    touches: Vec<(RequirementKey, Vec<String>)>,
 }
 
 /// What a machine is made of.
@@ -131,7 +144,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         let temporary = if parts.journal.is_some() { None } else { Some(tempfile::tempdir()?) };
         let folder = parts.journal.as_ref().map(|journal| journal.folder().to_owned());
         let logs = folder.or_else(|| temporary.as_ref().map(|it| it.path().to_owned())).unwrap_or_default();
-        let left_here = LeftHere::read(parts.ground.repository.git_dir());
+        let left_here = LeftHere::read(parts.ground.repository.git_dir(), crate::os::boot::boot_identity());
         Ok(Self {
             session: parts.session,
             reporter: parts.reporter,
@@ -139,6 +152,7 @@ impl<'m, 'r> Machine<'m, 'r> {
             signals: parts.signals,
             ground: parts.ground,
             left_here,
+            passed: Vec::new(),
             attempt: parts.attempt,
             commit: parts.commit,
             top: parts.top,
@@ -151,6 +165,7 @@ impl<'m, 'r> Machine<'m, 'r> {
             active: Vec::new(),
             toolchain: Vec::new(),
             answers: BTreeMap::new(),
+            unanswered: Vec::new(),
             ended: VecDeque::new(),
             stop_seen: false,
             touches: Vec::new(),
@@ -328,15 +343,25 @@ impl Stage for Machine<'_, '_> {
         }
     }
 
-    fn look_at_tree(&mut self, _ended: &[RequirementKey]) -> TreeState {
-        let Some(snapshot) = &self.ground.snapshot else { return TreeState::Same };
+    fn look_at_tree(&mut self, ended: &[RequirementKey]) -> TreeState {
+        let passed = std::mem::take(&mut self.passed);
+        let touches: Vec<String> = self.touches.iter().flat_map(|(_, touches)| touches.iter().cloned()).collect();
+        self.touches.retain(|(key, _)| !ended.contains(key));
+        let Some(snapshot) = &mut self.ground.snapshot else { return TreeState::Same };
         // Without a declaration nothing is excused; an empty list of pathspecs would select everything.
-        let touches = match (!self.touches.is_empty()).then(|| Pathspecs::parse(&self.touches)).transpose() {
+        let touches = match (!touches.is_empty()).then(|| Pathspecs::parse(&touches)).transpose() {
             Ok(touches) => touches,
             Err(error) => return TreeState::Unknown(error.to_string()),
         };
         match snapshot.changed(self.ground.repository, touches.as_ref()) {
-            Ok(changed) if changed.is_empty() => TreeState::Same,
+            Ok(changed) if changed.is_empty() => {
+                // What a job made of a tree that was not the commit's is nothing to rely on.
+                for (job, subject) in passed {
+                    self.left_here.passes(&job, subject);
+                    self.note_preparation(&job);
+                }
+                TreeState::Same
+            }
             Ok(changed) if changed.iter().any(|it| it.how == How::WorktreeGone) => TreeState::Gone,
             Ok(changed) => TreeState::Changed(changed.iter().map(changed_in_words).collect()),
             Err(_) if !self.top.is_dir() => TreeState::Gone,
