@@ -4,11 +4,15 @@
 //! `docs/schema/` are generated from them.
 
 mod commits;
+mod doctor;
+mod explain;
 mod gc;
 mod history;
 mod range;
 mod recovery;
 mod status;
+pub use doctor::{CheckState, DoctorCheck, DoctorDocument};
+pub use explain::{ComparedWith, ExplainDocument};
 pub use gc::GcDocument;
 pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
 pub use range::RangeDocument;

@@ -172,11 +172,6 @@ fn refusal(error: &anyhow::Error) -> Refusal {
     Refusal { exit: Exit::Internal, ..Refusal::new(diagnostic) }
 }
 
-/// The refusal of a command that is part of the interface and not written yet.
-fn not_built(command: &str) -> anyhow::Error {
-    Refusal::new(Diagnostic::new("not-built-yet", format!("`git discern {command}` is not built yet"))).into()
-}
-
 /// The subcommand's name as it stands among the arguments, for the document's schema: `usage` where there is none.
 fn word(arguments: &[OsString]) -> &str {
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());

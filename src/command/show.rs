@@ -1,11 +1,23 @@
 //! `git discern show`: the Proof of a commit as a page.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
-use super::Global;
 use super::completions::Offered;
+use super::{Global, done};
+use crate::document::{Diagnostic, Refusal, RunDocument};
+use crate::engine::history::history;
+use crate::engine::session::Session;
+use crate::engine::shown::{self, Found, Log, Shown};
 use crate::exit::Exit;
+use crate::id::{CommitId, Name};
+use crate::report::html::{self, Besides};
+use crate::report::{Answer, Reporter, show, tail};
+use crate::time::Timestamp;
 
 /// The arguments of `git discern show`.
 #[derive(Debug, Args)]
@@ -14,11 +26,104 @@ pub struct Show {
     #[arg(value_name = "REV", add = ArgValueCandidates::new(Offered::Revisions))]
     pub revision: Option<String>,
     /// Print the log of this job
-    #[arg(long, value_name = "JOB", add = ArgValueCandidates::new(Offered::Requirements))]
+    #[arg(long, value_name = "JOB", conflicts_with = "html", add = ArgValueCandidates::new(Offered::Requirements))]
     pub log: Option<String>,
+    /// Write one self-contained page to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
-/// See the module's documentation.
-pub fn run(_global: &Global, _args: &Show) -> anyhow::Result<Exit> {
-    Err(super::not_built("show"))
+/// Lines of a failed job's log on the page.
+const LOG_LINES_MAX: usize = 200;
+
+/// Commits whose standards' values are drawn on the page.
+const HISTORY_COMMITS_MAX: usize = 60;
+
+/// So much of a log is in memory at a time, in bytes.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Looks the commit's newest outcome up, and shows it.
+pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
+    let repository = super::here::repository()?;
+    let commit = repository.resolve(args.revision.as_deref().unwrap_or("HEAD"))?;
+    let mut session = Session::reading(&repository);
+    let mut reporter = global.reporter();
+    if let Some(name) = &args.log {
+        return log(&done::parse_name(name)?, commit, &mut session, &mut reporter);
+    }
+    let shown = match shown::find(commit, &mut session).map_err(done::cause)? {
+        Found::Outcome(shown) => *shown,
+        Found::Running(pending) => {
+            let mut document = RunDocument::new("show", Exit::Pending);
+            document.pending = Some(*pending);
+            reporter.finish(&document);
+            return Ok(Exit::Pending);
+        }
+        Found::Nothing => {
+            let message = format!("no run has decided about {} yet", commit.short());
+            return Err(Refusal::new(Diagnostic::new("nothing-known", message).fix("git discern done")).into());
+        }
+    };
+    if let Some(path) = &args.html {
+        let page = html::page(&shown.document, &besides(&shown, &session));
+        std::fs::write(path, page).map_err(|error| {
+            let message = format!("could not write `{}`: {error}", path.display());
+            Refusal::new(Diagnostic::new("unwritable", message))
+        })?;
+    }
+    answer(&shown, session.now().wall, global, &mut reporter);
+    Ok(Exit::from_code(shown.document.exit).unwrap_or(Exit::Internal))
+}
+
+/// A Proof is a page; a failure is told as `done` tells it.
+fn answer(shown: &Shown, now: Timestamp, global: &Global, reporter: &mut Reporter) {
+    let document = &shown.document;
+    if document.proof.is_some() && global.settings.answer == Answer::Text {
+        reporter.diagnostics(&document.diagnostics);
+        reporter.answer(document, |document| show::page(document, &shown.summary, now));
+    } else {
+        reporter.finish(document);
+    }
+}
+
+/// Prints a log as it is, whatever its size.
+fn log(name: &Name, commit: CommitId, session: &mut Session<'_>, reporter: &mut Reporter) -> anyhow::Result<Exit> {
+    let refused =
+        |code: &str, message: String| Refusal::new(Diagnostic::new(code, message).fix("git discern done --rerun"));
+    let path = match shown::log_of(name, commit, session).map_err(done::cause)? {
+        Log::At(path) => path,
+        Log::Gone => {
+            let message = format!("the log of `{name}` is no longer kept: logs stay seven days");
+            return Err(refused("log-gone", message).into());
+        }
+        Log::None => return Err(refused("no-log", format!("`{name}` has no log for {}", commit.short())).into()),
+    };
+    let unreadable =
+        |error: std::io::Error| Refusal::store(Diagnostic::new("log-unreadable", error.to_string()).at(&path));
+    let mut file = File::open(&path).map_err(unreadable)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match file.read(&mut piece).map_err(unreadable)? {
+            0 => return Ok(Exit::Success),
+            read => reporter.raw(&piece[..read]),
+        }
+    }
+}
+
+/// What the page shows besides the document.
+fn besides(shown: &Shown, session: &Session<'_>) -> Besides {
+    let reports = &shown.document.requirements;
+    let standards: Vec<Name> =
+        reports.iter().filter(|report| report.value.is_some()).map(|report| report.name.clone()).collect();
+    let tip = shown.document.candidate.as_ref().map(|candidate| candidate.commit);
+    let histories = tip
+        .filter(|_| !standards.is_empty())
+        .and_then(|tip| history(session.repository, tip, &standards, HISTORY_COMMITS_MAX).ok());
+    let log = |path: &String| tail::last_lines(Path::new(path), LOG_LINES_MAX).ok();
+    Besides {
+        summary: shown.summary.clone(),
+        finished_at: shown.receipts.iter().map(|it| it.as_ref().map(|receipt| receipt.finished_at)).collect(),
+        logs: reports.iter().map(|report| report.log.as_ref().and_then(log)).collect(),
+        histories: histories.map(|history| history.standards).unwrap_or_default(),
+    }
 }

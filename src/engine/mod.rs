@@ -5,10 +5,12 @@
 
 pub mod attempt;
 pub mod candidate;
+pub mod checkup;
 pub mod claims;
 pub mod dirty;
 pub mod evaluate;
 pub mod follow;
+pub mod forecast;
 pub mod gate;
 pub mod history;
 pub mod holder;
@@ -34,6 +36,7 @@ pub mod requirements;
 pub mod retention;
 pub mod run;
 pub mod session;
+pub mod shown;
 pub mod slots;
 pub mod stage;
 pub mod supervisor;

@@ -316,6 +316,20 @@ pub struct ToolchainPart {
     pub digest: Digest,
 }
 
+impl ToolchainPart {
+    /// The answer that this is part of, where the part is all of it: its digest says so. Long answers, and those of commands
+    /// that failed, can't be had back.
+    pub fn whole_answer(&self) -> Option<ToolchainAnswer> {
+        let endings = ["\n", "", "\r\n"];
+        let answers = endings.iter().map(|ending| ToolchainAnswer {
+            command: self.command.clone(),
+            end: ToolchainEnd::Exited(0),
+            output: format!("{}{ending}", self.says).into_bytes(),
+        });
+        answers.into_iter().find(|answer| encoding::answer(answer) == self.digest)
+    }
+}
+
 impl From<&ToolchainAnswer> for ToolchainPart {
     fn from(answer: &ToolchainAnswer) -> Self {
         Self {

@@ -1,8 +1,11 @@
 //! The commands around a run: following it, asking about it, ending it.
 
+mod doctor;
+mod explain;
 mod gc;
 mod recover;
 mod run;
+mod show;
 mod status;
 mod stop;
 mod wait;

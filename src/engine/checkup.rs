@@ -1,0 +1,340 @@
+//! What `doctor` looks at. Each check is by itself: one that fails keeps no other from being made.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::gate::{self, GateError};
+use super::hook::{self, HookState};
+use super::locks;
+use super::recovery::{self, Finding, Mode};
+use super::retention;
+use super::session::Session;
+use crate::config::{self, Colour, Command, Config};
+use crate::document::{CheckState, DoctorCheck};
+use crate::git::repository::{ObjectFormat, RefFormat};
+use crate::git::{GitError, LeftoverLock, Repository};
+use crate::os::{descendants, environment, files, program};
+
+/// A younger lock is taken for one that a live writer holds, in seconds.
+const LOCK_AGE_MIN_SECONDS: u64 = 5;
+
+/// How often the clock of the file system is looked at for a change.
+const CTIME_LOOKS_MAX: u32 = 2_000;
+
+/// Folders deeper than this are not looked into.
+const DEPTH_MAX: u32 = 8;
+
+/// What a shell begins a command with that is no program to look for.
+const SHELL_WORDS: [&str; 22] = [
+    "if", "for", "while", "until", "case", "test", "[", "[[", "cd", "echo", "printf", "export", "set", "exec", "exit",
+    "true", "false", ":", "!", "{", "command", "read",
+];
+
+/// Looks at everything; with `mends`, what is ours and out of order is put in order.
+///
+/// # Errors
+/// The store can't be listed.
+pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, GateError> {
+    let repository = session.repository;
+    let mut checks = vec![git(repository), format(repository)];
+    let config = config(repository, &mut checks);
+    checks.extend(config.as_ref().map(|config| commands(config, repository)));
+    checks.extend(repository.worktree().ok().map(|_| hook(repository)));
+    checks.push(writable(repository));
+    checks.push(file_system(repository));
+    checks.push(processes());
+    checks.push(claims(session)?);
+    checks.push(lock_files(session, mends)?);
+    checks.push(space(session, mends));
+    Ok(checks)
+}
+
+fn check(code: &str, state: CheckState, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck { code: code.to_owned(), state, message: message.into(), fix: None }
+}
+
+fn with_fix(check: DoctorCheck, fix: &str) -> DoctorCheck {
+    DoctorCheck { fix: Some(fix.to_owned()), ..check }
+}
+
+fn git(repository: &Repository) -> DoctorCheck {
+    match repository.git_version() {
+        Ok(version) => check("git", CheckState::Good, version),
+        Err(error) => check("git", CheckState::Broken, error.to_string()),
+    }
+}
+
+fn format(repository: &Repository) -> DoctorCheck {
+    let refs = match repository.ref_format() {
+        RefFormat::Files => "refs in files",
+        RefFormat::Reftable => "refs in reftable",
+    };
+    let objects = match repository.object_format() {
+        ObjectFormat::Sha1 => "SHA-1",
+        ObjectFormat::Sha256 => "SHA-256",
+    };
+    let kind = if repository.is_bare() { ", bare: `status`, `verify`, `show` and `log` work here" } else { "" };
+    let shallow = if repository.is_shallow() { ", shallow: trunk may have to be fetched" } else { "" };
+    check("repository", CheckState::Good, format!("{refs}, {objects}{kind}{shallow}"))
+}
+
+/// The configuration that counts, which is the committed one; the worktree's where there is no commit.
+fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Config> {
+    let committed = match repository.head() {
+        Ok(head) => gate::committed_config(repository, &head),
+        Err(GitError::Unborn { .. }) => {
+            checks.push(check("configuration", CheckState::Note, "nothing is committed yet"));
+            return in_worktree(repository);
+        }
+        Err(error) => Err(error.into()),
+    };
+    match committed {
+        Ok(config) => {
+            let message = format!("{} jobs, {} standards", config.jobs.len(), config.standards.len());
+            checks.push(check("configuration", CheckState::Good, message));
+            Some(config)
+        }
+        Err(GateError::Refused(refusal)) => {
+            for one in refusal.diagnostics {
+                let message = [&[one.message][..], &one.place].concat().join(", ");
+                checks.push(DoctorCheck { fix: one.fix, ..check("configuration", CheckState::Broken, message) });
+            }
+            in_worktree(repository)
+        }
+        Err(error) => {
+            checks.push(check("configuration", CheckState::Broken, error.to_string()));
+            None
+        }
+    }
+}
+
+fn in_worktree(repository: &Repository) -> Option<Config> {
+    let path = repository.worktree().ok()?.join(config::FILE);
+    let bytes = files::read_bounded(&path, config::BYTES_MAX as u64).ok()??;
+    Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None)).ok()
+}
+
+/// Whether the program that each command begins with can be found.
+fn commands(config: &Config, repository: &Repository) -> DoctorCheck {
+    let Ok(top) = repository.worktree() else {
+        return check("commands", CheckState::Note, "not looked for: there is no worktree here");
+    };
+    let path = environment::variable("PATH");
+    let programs: BTreeSet<String> = config.jobs.iter().filter_map(|job| program_of(&job.run)).collect();
+    let missing: Vec<String> = programs
+        .iter()
+        .filter(|program| !program::is_there(program, path.as_deref(), top))
+        .map(|program| format!("`{program}`"))
+        .collect();
+    if missing.is_empty() {
+        return check("commands", CheckState::Good, format!("{} programs of jobs, all found", programs.len()));
+    }
+    let message = format!("not found in PATH, or not executable: {}", missing.join(", "));
+    check("commands", CheckState::Broken, message)
+}
+
+/// The program that a command begins with; nothing where only a shell could say.
+fn program_of(command: &Command) -> Option<String> {
+    match command {
+        Command::List(words) => words.first().cloned(),
+        Command::Shell(line) => {
+            let word = line.split_whitespace().find(|word| !is_assignment(word))?;
+            let plain = word.chars().all(|it| it.is_ascii_alphanumeric() || "/._-+".contains(it));
+            (plain && !SHELL_WORDS.contains(&word)).then(|| word.to_owned())
+        }
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    word.contains('=') && !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+}
+
+fn hook(repository: &Repository) -> DoctorCheck {
+    match hook::effective(repository) {
+        Ok(HookState::Effective { file }) => {
+            check("hook", CheckState::Good, format!("pushes from here are looked at by {}", file.display()))
+        }
+        Ok(HookState::NotEffective { why }) => with_fix(
+            check("hook", CheckState::Note, format!("pushes from here are not looked at: {why}")),
+            "git discern hook install",
+        ),
+        Err(error) => check("hook", CheckState::Broken, error.to_string()),
+    }
+}
+
+/// The write probe: the private folder, the objects and the refs are where the end of a run has to write.
+fn writable(repository: &Repository) -> DoctorCheck {
+    let private = repository.private_dir();
+    let own = if private.is_dir() { private } else { repository.common_dir().to_owned() };
+    let refs = match repository.ref_format() {
+        RefFormat::Files => repository.common_dir().join("refs"),
+        RefFormat::Reftable => repository.common_dir().join("reftable"),
+    };
+    for folder in [own, repository.common_dir().join("objects"), refs, repository.git_dir().to_owned()] {
+        let probed = tempfile::Builder::new().prefix(".tmp-discern-").tempfile_in(&folder).and_then(|mut file| {
+            file.write_all(b"probe")?;
+            file.as_file().sync_all()
+        });
+        if let Err(error) = probed {
+            return check("store", CheckState::Broken, format!("`{}` can't be written: {error}", folder.display()));
+        }
+    }
+    check("store", CheckState::Good, "can be written")
+}
+
+/// What the file system can do that recovery and the tree check rely on.
+fn file_system(repository: &Repository) -> DoctorCheck {
+    let probed = tempfile::Builder::new().prefix(".tmp-discern-").tempfile_in(repository.git_dir()).and_then(|file| {
+        let local = files::is_local(file.as_file());
+        file.as_file().lock()?;
+        let seen = files::is_locked(&std::fs::File::open(file.path())?)?;
+        Ok((local, seen, ctime_step(file.path())?))
+    });
+    let (local, seen, step_ns) = match probed {
+        Ok(probed) => probed,
+        Err(error) => return check("file system", CheckState::Broken, format!("locks can't be tried: {error}")),
+    };
+    let step = match step_ns {
+        Some(nanos) => {
+            format!("change times in steps of {}.{:03} ms or less", nanos / 1_000_000, nanos / 1_000 % 1_000)
+        }
+        None => "change times in coarse steps: an edit within one of them may go unseen".to_owned(),
+    };
+    match (local, seen) {
+        (_, false) => {
+            check("file system", CheckState::Broken, format!("locks of one process are not seen by another; {step}"))
+        }
+        (false, _) => {
+            let message = format!("not known to be local: a dead run is noticed only when its lease lapses; {step}");
+            check("file system", CheckState::Note, message)
+        }
+        (true, true) if step_ns.is_none() => {
+            check("file system", CheckState::Note, format!("local, locks work; {step}"))
+        }
+        (true, true) => check("file system", CheckState::Good, format!("local, locks work, {step}")),
+    }
+}
+
+/// The smallest step of a file's change time that was seen, in nanoseconds; nothing where it never moved.
+fn ctime_step(path: &Path) -> std::io::Result<Option<i64>> {
+    let changed = |path: &Path| -> std::io::Result<i64> {
+        let meta = std::fs::metadata(path)?;
+        Ok(meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()))
+    };
+    let first = changed(path)?;
+    for _ in 0..CTIME_LOOKS_MAX {
+        std::fs::write(path, b"again")?;
+        let now = changed(path)?;
+        if now != first {
+            return Ok(Some(now - first));
+        }
+    }
+    Ok(None)
+}
+
+fn processes() -> DoctorCheck {
+    match descendants::table_is_readable() {
+        Ok(()) => check("processes", CheckState::Good, "the process table can be read: nothing outlives its job"),
+        Err(error) => check("processes", CheckState::Broken, format!("the process table can't be read: {error}")),
+    }
+}
+
+fn claims(session: &mut Session<'_>) -> Result<DoctorCheck, GateError> {
+    let by = session.retiring_run("doctor", None);
+    let (mut live, mut abandoned, mut unreadable) = (0, 0, Vec::new());
+    for candidate in session.candidates()? {
+        match recovery::inspect(candidate, session, &by, Mode::Look).what {
+            Finding::Live { .. } => live += 1,
+            Finding::Abandoned { .. } => abandoned += 1,
+            Finding::Unreadable(_) => unreadable.push(candidate),
+            Finding::Free | Finding::Retired { .. } | Finding::NotRetired { .. } => {}
+        }
+    }
+    if let Some(candidate) = unreadable.first() {
+        let message = format!("{} records can't be read, the first is {}'s", unreadable.len(), candidate.short());
+        let fix = format!("git discern recover --forget {candidate}");
+        return Ok(with_fix(check("claims", CheckState::Broken, message), &fix));
+    }
+    if abandoned > 0 {
+        let message = format!("{live} held, {abandoned} abandoned: the next run takes them over, or you do");
+        return Ok(with_fix(check("claims", CheckState::Note, message), "git discern recover"));
+    }
+    Ok(check("claims", CheckState::Good, format!("{live} held, none abandoned")))
+}
+
+fn lock_files(session: &mut Session<'_>, mends: bool) -> Result<DoctorCheck, GateError> {
+    let removed = if mends { locks::remove_dead(session)? } else { Vec::new() };
+    let found = locks::all(session)?;
+    let old = found.iter().find_map(|lock| match lock.what {
+        LeftoverLock::Unknown { age_seconds, .. } if age_seconds >= LOCK_AGE_MIN_SECONDS => {
+            Some((&lock.name, age_seconds))
+        }
+        _ => None,
+    });
+    if let Some((name, age)) = old {
+        let message = format!("{name} has been locked for {age} s, and nothing proves that its owner has ended");
+        return Ok(with_fix(
+            check("locks", CheckState::Broken, message),
+            &format!("git discern recover --break-lock {name}"),
+        ));
+    }
+    if found.iter().any(|lock| matches!(lock.what, LeftoverLock::Dead { .. })) {
+        let message = "a killed git left a lock behind; the run that meets it removes it";
+        return Ok(with_fix(check("locks", CheckState::Note, message), "git discern doctor --fix"));
+    }
+    Ok(match removed.len() {
+        0 => check("locks", CheckState::Good, "no lock is left behind on our refs"),
+        removed => check("locks", CheckState::Mended, format!("{removed} locks of dead writers removed")),
+    })
+}
+
+/// How much of the disk is ours, and whether any of it is surplus.
+fn space(session: &mut Session<'_>, mends: bool) -> DoctorCheck {
+    let used = |session: &Session<'_>| bytes_below(&session.repository.private_dir(), DEPTH_MAX);
+    let before = used(session);
+    let surplus = match retention::look(session) {
+        Ok(surplus) => surplus,
+        Err(error) => return check("space", CheckState::Broken, format!("what is kept can't be read: {error}")),
+    };
+    let size = |bytes: u64| format!("{}.{} MiB", bytes >> 20, (bytes & 0xf_ffff) * 10 >> 20);
+    if surplus.is_empty() {
+        return check("space", CheckState::Good, format!("{} of logs, journals and marks", size(before)));
+    }
+    if !mends {
+        let message = format!("{} of logs, journals and marks, some of it surplus", size(before));
+        return with_fix(check("space", CheckState::Note, message), "git discern gc");
+    }
+    match retention::drop_surplus(&surplus, session) {
+        Ok(()) => check("space", CheckState::Mended, format!("{} now, {} before", size(used(session)), size(before))),
+        Err(error) => check("space", CheckState::Broken, format!("what is surplus can't be dropped: {error}")),
+    }
+}
+
+/// The sizes of all files below `folder`, as far as it can be read.
+fn bytes_below(folder: &Path, depth: u32) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries
+        .filter_map(|entry| {
+            let meta = entry.metadata().ok()?;
+            Some(if meta.is_dir() && depth > 0 { bytes_below(&entry.path(), depth - 1) } else { meta.len() })
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_looked_for_only_where_its_name_is_plain() {
+        let of = |line: &str| program_of(&Command::Shell(line.to_owned()));
+        assert_eq!(of("cargo test --all"), Some("cargo".to_owned()));
+        assert_eq!(of("RUSTFLAGS=-g ./run it"), Some("./run".to_owned()));
+        assert_eq!(of("if test -e x; then y; fi"), None);
+        assert_eq!(of("$(which it) now"), None);
+        assert_eq!(program_of(&Command::List(vec!["make".to_owned()])), Some("make".to_owned()));
+    }
+}

@@ -1,0 +1,186 @@
+//! What decides a requirement's verdict, found out without executing anything of the project.
+//!
+//! A toolchain command is not asked: its answer is the one that was recorded last, and whoever shows the result says so. Where
+//! none was recorded, or too little of it, the subject itself can't be known, and everything else still can.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gate::{self, GateError};
+use super::requirements::{self, Chosen, Detailed, Scope, Surroundings, Unplanned};
+use super::session::Session;
+use super::trunk;
+use crate::config::Config;
+use crate::document::{Diagnostic, Refusal};
+use crate::evidence::subject::{Salt, SubjectInput, SubjectParts, ToolchainPart};
+use crate::evidence::{Receipt, RequirementKey, RequirementKind, explain, newest};
+use crate::git::{Head, Pathspecs};
+use crate::id::{CommitId, Name, Subject, TreeId};
+use crate::os::environment;
+
+/// How many changed paths are looked for.
+const CHANGED_PATHS_MAX: usize = 20;
+
+/// What decides one requirement of one commit.
+#[derive(Debug, Clone)]
+pub struct Forecast {
+    /// Which requirement.
+    pub key: RequirementKey,
+    /// The commit.
+    pub commit: CommitId,
+    input: SubjectInput,
+    /// Answers that are known only in part, by command.
+    partly_known: BTreeMap<String, ToolchainPart>,
+    /// The toolchain commands whose answer is taken from an earlier run.
+    pub recorded: Vec<String>,
+    /// Those without any.
+    pub unknown: Vec<String>,
+    /// Whether everything is known that its subject is made of.
+    complete: bool,
+}
+
+impl Forecast {
+    /// Its subject, if everything that it is made of is known.
+    pub fn subject(&self) -> Option<Subject> {
+        self.complete.then(|| self.input.subject())
+    }
+
+    /// Its parts, with the values of variables under `salt`.
+    pub fn parts(&self, salt: Salt) -> SubjectParts {
+        let mut parts = self.input.parts(salt);
+        parts.toolchain.extend(self.partly_known.values().cloned());
+        parts.toolchain.sort_by(|one, other| one.command.cmp(&other.command));
+        parts
+    }
+}
+
+/// What decides the requirement `name` of `commit`.
+///
+/// # Errors
+/// The commit has no such requirement, or no usable configuration; the repository or the ledger can't be read.
+pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<Forecast, GateError> {
+    let repository = session.repository;
+    let read = repository.objects()?.commit(commit)?;
+    let head = Head { commit, tree: read.tree, branch: None, summary: read.summary };
+    let config = gate::committed_config(repository, &head)?;
+    let known = config.job(name).is_some() || config.standard(name).is_some();
+    if !known {
+        let jobs = config.jobs.iter().map(|job| format!("`{}`", job.name));
+        let all: Vec<String> = jobs.chain(config.standards.iter().map(|it| format!("`{}`", it.name))).collect();
+        let message = format!("`{name}` is none of {}'s: {}", commit.short(), all.join(", "));
+        return Err(Refusal::new(Diagnostic::new("unknown-name", message)).into());
+    }
+    let answers = recorded_answers(&config, session)?;
+    let whole = answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
+    let limits = trunk::compare(repository, &head, &config).map(|comparison| comparison.limits).unwrap_or_default();
+    let surroundings = Surroundings { variable: &variable, toolchain: &whole, trunk_limits: &limits };
+    let trees = repository.trees()?;
+    let chosen = Chosen::Named(vec![name.clone()]);
+    let scope = if config.job(name).is_some() { Scope::Gate } else { Scope::Standards(&chosen) };
+    let details = requirements::requirements(&config, scope, head.tree, &trees, &surroundings).map_err(cause)?;
+    let detailed = details.iter().rev().find(|detailed| detailed.requirement.key.name == *name);
+    let Some(detailed) = detailed.cloned() else {
+        return Err(Refusal::new(Diagnostic::new("unknown-name", format!("`{name}` is not measured"))).into());
+    };
+    let declared = commands_of(&detailed.requirement.key, &config);
+    let through_needs = commands_through_needs(&detailed, &details, &config);
+    Ok(Forecast {
+        commit,
+        complete: through_needs.iter().all(|command| whole.contains_key(command)),
+        partly_known: declared
+            .iter()
+            .filter(|command| !whole.contains_key(*command))
+            .filter_map(|command| Some((command.clone(), answers.get(command)?.clone())))
+            .collect(),
+        recorded: declared.iter().filter(|command| answers.contains_key(*command)).cloned().collect(),
+        unknown: declared.into_iter().filter(|command| !answers.contains_key(command)).collect(),
+        key: detailed.requirement.key,
+        input: detailed.input,
+    })
+}
+
+/// The receipt to compare with: the newest of its very subject, or else the newest of its name.
+///
+/// # Errors
+/// The ledger can't be read.
+pub fn nearest(forecast: &Forecast, session: &Session<'_>) -> Result<Option<Receipt>, GateError> {
+    if let Some(subject) = forecast.subject() {
+        let same = session.ledger.receipts(subject)?.receipts;
+        if let Some(receipt) = newest(same.iter().filter(|receipt| receipt.kind == forecast.key.kind)) {
+            return Ok(Some(receipt.clone()));
+        }
+    }
+    Ok(newest(&session.ledger.nearest(forecast.key.kind, &forecast.key.name)?.receipts).cloned())
+}
+
+/// What differs between older parts and `forecast`, a clause each.
+///
+/// # Errors
+/// The repository can't be read.
+pub fn differences(older: &SubjectParts, forecast: &Forecast, session: &Session<'_>) -> Result<Vec<String>, GateError> {
+    let trees = session.repository.trees()?;
+    let changed = |old: TreeId, new: TreeId, specs: &[String]| {
+        let specs = Pathspecs::parse(specs).ok();
+        let paths = specs.and_then(|specs| trees.changed(old, new, &specs, CHANGED_PATHS_MAX).ok());
+        paths.unwrap_or_default().iter().map(ToString::to_string).collect()
+    };
+    let new = forecast.parts(older.salt().unwrap_or(Salt([0; 16])));
+    Ok(explain(older, &new, &changed).iter().map(ToString::to_string).collect())
+}
+
+/// The newest recorded answer of each toolchain command that `config` declares.
+fn recorded_answers(config: &Config, session: &Session<'_>) -> Result<BTreeMap<String, ToolchainPart>, GateError> {
+    let jobs = config.jobs.iter().map(|job| (RequirementKind::Job, &job.name, &job.influences));
+    let standards = config.standards.iter().map(|it| (RequirementKind::Standard, &it.name, &it.influences));
+    let mut answers = BTreeMap::new();
+    for (kind, name, _) in jobs.chain(standards).filter(|(.., influences)| !influences.toolchain.is_empty()) {
+        for receipt in session.ledger.nearest(kind, name)?.receipts {
+            for part in receipt.parts.toolchain {
+                let known = answers.entry(part.command.clone()).or_insert((receipt.finished_at, part.clone()));
+                if known.0 < receipt.finished_at {
+                    *known = (receipt.finished_at, part);
+                }
+            }
+        }
+    }
+    Ok(answers.into_iter().map(|(command, (_, part))| (command, part)).collect())
+}
+
+fn commands_of(key: &RequirementKey, config: &Config) -> Vec<String> {
+    let influences = match key.kind {
+        RequirementKind::Job => config.job(&key.name).map(|job| &job.influences),
+        RequirementKind::Standard => config.standard(&key.name).map(|standard| &standard.influences),
+    };
+    influences.map(|influences| influences.toolchain.clone()).unwrap_or_default()
+}
+
+/// The toolchain commands of a requirement and of everything that it needs or measures.
+fn commands_through_needs(detailed: &Detailed, details: &[Detailed], config: &Config) -> BTreeSet<String> {
+    let mut commands = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![&detailed.requirement];
+    while let Some(requirement) = pending.pop() {
+        if !seen.insert(requirement.key.clone()) {
+            continue;
+        }
+        commands.extend(commands_of(&requirement.key, config));
+        let used = requirement.needs.iter().chain(&requirement.from);
+        let jobs = used.filter_map(|name| {
+            let is_it = |it: &&Detailed| it.requirement.key == RequirementKey::job(name.clone());
+            details.iter().find(is_it).map(|it| &it.requirement)
+        });
+        pending.extend(jobs);
+    }
+    commands
+}
+
+fn variable(name: &str) -> Option<Vec<u8>> {
+    use std::os::unix::ffi::OsStringExt as _;
+    environment::variable(name).map(|value| value.into_vec())
+}
+
+fn cause(error: Unplanned) -> GateError {
+    match error {
+        Unplanned::Refused(refusal) => refusal.into(),
+        Unplanned::Git(error) => error.into(),
+    }
+}

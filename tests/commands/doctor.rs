@@ -1,0 +1,70 @@
+//! `doctor`: what keeps runs from working, and its remedy.
+
+use crate::support::{Bench, Hash, Refs};
+
+/// The state of one check.
+fn state(document: &serde_json::Value, code: &str) -> String {
+    let checks = document["checks"].as_array().expect("a list");
+    let check = checks.iter().find(|check| check["code"] == code).unwrap_or_else(|| panic!("{code}: {document:#}"));
+    check["state"].as_str().expect("a word").to_owned()
+}
+
+#[test]
+fn a_healthy_repository_of_each_kind_has_nothing_broken() {
+    for (refs, hash) in [(Refs::Files, Hash::Sha1), (Refs::Reftable, Hash::Sha256)] {
+        let bench = Bench::with(refs, hash);
+        bench.gate();
+        bench.job("ok", "true");
+        bench.job("list", "ls");
+        bench.save("first");
+        bench.discern(&["done"]).exits(0);
+        let document = bench.discern(&["doctor", "--json"]).exits(0).json();
+        for code in ["git", "repository", "configuration", "commands", "store", "processes", "claims", "locks", "space"]
+        {
+            assert_eq!(state(&document, code), "good", "{document:#}");
+        }
+        assert_eq!(state(&document, "hook"), "note");
+        bench.discern(&["hook", "install"]).exits(0);
+        assert_eq!(state(&bench.discern(&["doctor", "--json"]).exits(0).json(), "hook"), "good");
+    }
+}
+
+#[test]
+fn what_is_broken_is_named_with_what_mends_it() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("odd", "no-such-program --check");
+    bench.save("first");
+    let name = format!("refs/discern/attempt/{}", bench.head());
+    bench.write(&format!(".git/{name}.lock"), "");
+    bench.sh(&format!("touch -d '1 hour ago' .git/{name}.lock")).exits(0);
+    let doctor = bench.discern(&["doctor"]).exits(2);
+    for said in ["not executable: `no-such-program`", &format!("git discern recover --break-lock {name}")] {
+        assert!(doctor.stdout.contains(said), "{said}: {}", doctor.shown());
+    }
+    bench.write("discern.toml", "[jobs\n");
+    bench.save("broken");
+    let document = bench.discern(&["doctor", "--json"]).exits(2).json();
+    assert_eq!(state(&document, "configuration"), "broken");
+}
+
+#[test]
+fn what_is_surplus_is_dropped_where_that_is_asked_for() {
+    let bench = Bench::proven_by_true();
+    bench.discern(&["done"]).exits(0);
+    bench.write(".git/discern/seen/.tmp-left", "");
+    bench.sh("touch -d '2 hours ago' .git/discern/seen/.tmp-left").exits(0);
+    assert_eq!(state(&bench.discern(&["doctor", "--json"]).exits(0).json(), "space"), "note");
+    assert_eq!(state(&bench.discern(&["doctor", "--fix", "--json"]).exits(0).json(), "space"), "mended");
+    assert!(!bench.has(".git/discern/seen/.tmp-left"));
+    assert_eq!(state(&bench.discern(&["doctor", "--json"]).exits(0).json(), "space"), "good");
+}
+
+#[test]
+fn an_empty_repository_and_a_bare_one_are_no_fault() {
+    let bench = Bench::new();
+    let document = bench.discern(&["doctor", "--json"]).exits(0).json();
+    assert_eq!(state(&document, "configuration"), "note");
+    let bare = bench.remote();
+    bare.discern(&["doctor"]).exits(0);
+}
