@@ -183,7 +183,7 @@ fn look_at_worktree(
 fn claims(session: &mut Session<'_>) -> Result<Vec<ClaimReport>, GateError> {
     let by = session.retiring_run("status", None);
     let mut claims = Vec::new();
-    for candidate in session.candidates()? {
+    for candidate in session.claimed()? {
         let inspected = recovery::inspect(candidate, session, &by, Mode::Look);
         claims.extend(match inspected.what {
             Finding::Live { record, .. } => Some(claim(&record, ClaimState::Running, None, session)),

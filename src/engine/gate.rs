@@ -92,8 +92,10 @@ pub fn run(
     if answers {
         let answer = standing_answer(session, &subject)?;
         repository.refs().forget();
+        // Where there is no answer yet, that look is of no use: a run looks at each file before git does.
+        let look = look.filter(|_| answer.is_some() && !isolated);
         if let Some(document) = answer {
-            if let Some(look) = look.filter(|_| !isolated) {
+            if let Some(look) = look {
                 clean(repository.cleanliness_seen_by(look, &subject.head, untracked(&subject.config))?)?;
             }
             return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
@@ -235,7 +237,7 @@ impl Gate<'_, '_> {
     fn recover(&mut self) -> Result<(), GateError> {
         let attempt = self.begin();
         let by = self.session.retiring_run(self.request.command(), Some(attempt));
-        for candidate in self.session.candidates()? {
+        for candidate in self.session.claimed()? {
             let inspected = recovery::inspect(candidate, self.session, &by, Mode::Retire);
             match inspected.what {
                 Finding::Retired { record, reason, .. } => {

@@ -44,6 +44,9 @@ pub struct Session<'r> {
     random: SystemRandom,
     writer: Option<Token>,
     notes: Notes,
+    /// The record that this session wrote last, and where. Not a memory of what is so: whether the ref still names it is looked
+    /// at each time, and only its bytes are not read again.
+    last: Option<(CommitId, RecordId, Box<Record>)>,
 }
 
 impl<'r> Session<'r> {
@@ -62,6 +65,7 @@ impl<'r> Session<'r> {
             random: SystemRandom,
             writer: None,
             notes: Notes::Kept,
+            last: None,
         }
     }
 
@@ -93,6 +97,16 @@ impl<'r> Session<'r> {
         Ok(self.records.list()?.into_iter().map(|(candidate, _)| candidate).collect())
     }
 
+    /// The candidates that have a record which is not known to be finished: all that may have a claim.
+    ///
+    /// # Errors
+    /// The refs can't be listed.
+    pub fn claimed(&mut self) -> Result<Vec<CommitId>, StoreError> {
+        let all = self.records.list()?.into_iter();
+        let open = all.filter(|(candidate, record)| self.seen.read(candidate).finished != Some(*record));
+        Ok(open.map(|(candidate, _)| candidate).collect())
+    }
+
     /// How this command is named in what it retires.
     pub fn retiring_run(&self, command: &str, attempt: Option<AttemptId>) -> RetiringRun {
         RetiringRun {
@@ -115,6 +129,13 @@ impl Claims for Session<'_> {
     fn look(&mut self, candidate: &CommitId) -> Seen {
         // The mark is read before the ref and written after it, so that it is never above what is there (hazard 14).
         let mark = self.seen.read(candidate);
+        if let Some((of, id, record)) = &self.last
+            && of == candidate
+            && !mark.is_above(record.attempt.generation, record.sequence)
+            && self.records.still_holds(candidate, *id)
+        {
+            return Seen::Record(*id, record.clone());
+        }
         let (id, bytes) = match self.records.read(candidate) {
             Ok(Found::Absent) => return Seen::Absent,
             Ok(Found::Unreadable(why)) => return Seen::Unreadable(why.to_string()),
@@ -133,7 +154,7 @@ impl Claims for Session<'_> {
                 mark.generation, mark.sequence
             ));
         }
-        self.raise_mark(candidate, mark, generation, sequence);
+        self.note(candidate, mark, id, &record);
         Seen::Record(id, Box::new(record))
     }
 
@@ -169,7 +190,8 @@ impl Claims for Session<'_> {
         match swap {
             Swap::Applied(id) => {
                 let mark = self.seen.read(candidate);
-                self.raise_mark(candidate, mark, record.attempt.generation, record.sequence);
+                self.note(candidate, mark, id, record);
+                self.last = Some((*candidate, id, Box::new(record.clone())));
                 Written::Applied(id)
             }
             Swap::Stale(_) => Written::Stale,
@@ -195,10 +217,16 @@ impl Session<'_> {
         self.records.leftover_lock(candidate, &|bytes| writer_of(bytes, candidate))
     }
 
-    /// Marks are advisory: one that can't be written costs the detection of a record put back, nothing else.
-    fn raise_mark(&self, candidate: &CommitId, mut mark: seen::Seen, generation: u32, sequence: u64) {
-        if self.notes == Notes::Kept && (mark.generation, mark.sequence) != (generation, sequence) {
+    /// Notes a record that was read or written. Advisory: a note that can't be kept costs the detection of a record put back,
+    /// or a look at a finished one, nothing else.
+    fn note(&self, candidate: &CommitId, mut mark: seen::Seen, id: RecordId, record: &Record) {
+        let (generation, sequence) = (record.attempt.generation, record.sequence);
+        let finished = record.is_finished().then_some(id);
+        if self.notes == Notes::Kept
+            && ((mark.generation, mark.sequence), mark.finished) != ((generation, sequence), finished)
+        {
             mark.raise(generation, sequence);
+            mark.finished = finished;
             let _ = self.seen.write(candidate, &mark);
         }
     }

@@ -115,6 +115,11 @@ impl Objects {
         {
             return Err(GitError::Object { id, why: format!("it has {size} bytes") });
         }
+        self.read_whatever_its_size(id)
+    }
+
+    /// As [`Objects::read`], by a caller who has looked at the [`Objects::header`].
+    pub(crate) fn read_whatever_its_size(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, GitError> {
         let mut buffer = Vec::new();
         let found = self.database.try_find(&to_gix(id), &mut buffer).map_err(|error| damaged(id, &error))?;
         let Some(kind) = found.map(|data| from_gix_kind(data.kind)) else { return Ok(None) };

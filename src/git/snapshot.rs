@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
@@ -23,8 +22,8 @@ use super::repository::Repository;
 use super::tree::MODE_SUBMODULE;
 use crate::id::CommitId;
 
-/// From this many files on, two threads look at them.
-const FILES_PER_THREAD: usize = 4_000;
+/// How many files are worth a thread.
+const FILES_PER_THREAD: usize = 1_000;
 /// The most threads that look at files.
 const THREADS_MAX: usize = 8;
 /// How deep submodules in submodules are followed.
@@ -90,7 +89,8 @@ impl Snapshot {
         let top = repository.worktree()?;
         let mut paths = Vec::with_capacity(index.len());
         collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
-        let files = stat_all(top, paths);
+        let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>());
+        let files = paths.into_iter().zip(stats).collect();
         Ok(Self { commit: head.commit, branch: head.branch.clone(), untracked, files })
     }
 
@@ -108,8 +108,7 @@ impl Snapshot {
         // Both looks are at the same time. Whatever happened before is seen by one of them, and that is what counts: what
         // happens to a file from here on differs from what is kept, and the next check sees it.
         let look = repository.begin_to_look(self.untracked);
-        let paths = self.files.iter().map(|(path, _)| path.clone()).collect();
-        let stats = stat_all(top, paths);
+        let stats = stat_all(top, &self.files.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>());
         let dirty = match look.and_then(|look| repository.dirty_now(self.commit, look)) {
             Ok(dirty) => dirty,
             Err(_) if !top.is_dir() => return Ok(gone),
@@ -119,17 +118,17 @@ impl Snapshot {
             found.insert(path, how_of(kind));
         }
         let mut rewritten = Vec::new();
-        for (at, ((path, now), (_, then))) in stats.into_iter().zip(&self.files).enumerate() {
+        for (at, (now, (path, then))) in stats.into_iter().zip(&self.files).enumerate() {
             let declared = touches.is_some_and(|touches| touches.selects(path.as_bstr(), false));
             if now == *then {
                 continue;
             }
             if now == Stat::default() {
-                found.insert(path, How::Deleted);
+                found.insert(path.clone(), How::Deleted);
             } else if declared {
                 rewritten.push((at, now));
             } else {
-                found.entry(path).or_insert(How::Touched);
+                found.entry(path.clone()).or_insert(How::Touched);
             }
         }
         if found.is_empty() {
@@ -189,34 +188,34 @@ fn collect(
     Ok(())
 }
 
-/// Looks at files, in several threads when there are many.
-fn stat_all(top: &Path, paths: Vec<BString>) -> Vec<(BString, Stat)> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let threads = (paths.len() / FILES_PER_THREAD + 1).min(cores);
-    let share = paths.len().div_ceil(threads).max(1);
+/// Looks at files, in several threads when there are many. Names are looked up from `top`, not from the root.
+fn stat_all(top: &Path, paths: &[&BStr]) -> Vec<Stat> {
     let mut stats = vec![Stat::default(); paths.len()];
+    let Ok(top) = std::fs::File::open(top) else { return stats };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = (paths.len() / FILES_PER_THREAD).clamp(1, cores);
+    let share = paths.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         for (paths, stats) in paths.chunks(share).zip(stats.chunks_mut(share)) {
-            let look = move || {
-                for (path, stat) in paths.iter().zip(stats) {
-                    *stat = stat_of(&top.join(to_path(path.as_bstr())));
-                }
-            };
+            let top = &top;
+            let look = move || paths.iter().zip(stats).for_each(|(path, stat)| *stat = stat_of(top, path));
             if threads == 1 { look() } else { drop(scope.spawn(look)) }
         }
     });
-    paths.into_iter().zip(stats).collect()
+    stats
 }
 
-fn stat_of(path: &Path) -> Stat {
-    std::fs::symlink_metadata(path).map_or_else(
+fn stat_of(top: &std::fs::File, path: &BStr) -> Stat {
+    // The types of these fields differ from system to system.
+    #[expect(clippy::unnecessary_cast, reason = "see above")]
+    rustix::fs::statat(top, path.as_bytes(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW).map_or_else(
         |_| Stat::default(),
         |meta| Stat {
-            size: meta.size(),
-            inode: meta.ino(),
-            mtime: (meta.mtime(), meta.mtime_nsec()),
-            ctime: (meta.ctime(), meta.ctime_nsec()),
-            mode: meta.mode(),
+            size: meta.st_size as u64,
+            inode: meta.st_ino as u64,
+            mtime: (meta.st_mtime as i64, meta.st_mtime_nsec as i64),
+            ctime: (meta.st_ctime as i64, meta.st_ctime_nsec as i64),
+            mode: meta.st_mode as u32,
         },
     )
 }

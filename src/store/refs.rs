@@ -41,6 +41,14 @@ impl<'r> RefStore<'r> {
         self.repository.ref_writer().borrow_mut().token()
     }
 
+    /// Whether a candidate's ref still names `record`, and the object is there: its bytes need not be read again then.
+    pub fn still_holds(&self, candidate: &CommitId, record: RecordId) -> bool {
+        let id = record.id();
+        let named = self.repository.refs().read(&ref_name(candidate)).is_ok_and(|value| value == RefValue::Direct(id));
+        let is_there = || self.repository.objects().is_ok_and(|objects| objects.is_loose(id) || objects.contains(id));
+        named && is_there()
+    }
+
     /// What is known of a lock on a candidate's ref. `writer_of` finds the writer's token in a record's bytes.
     pub fn leftover_lock(
         &self,
@@ -149,7 +157,7 @@ impl<'r> RefStore<'r> {
             Ok(Some((ObjectKind::Blob, bytes))) if bytes > RECORD_BYTES_MAX => {
                 Ok(Some(Found::Unreadable(Unreadable::TooLarge { id: record, bytes })))
             }
-            Ok(Some((ObjectKind::Blob, _))) => match objects.read(id) {
+            Ok(Some((ObjectKind::Blob, _))) => match objects.read_whatever_its_size(id) {
                 Ok(Some((_, bytes))) if objects.blob_id(&bytes)? == id => Ok(Some(Found::Record { id: record, bytes })),
                 Ok(Some(_)) => Ok(Some(damaged("its bytes do not have that id".to_owned()))),
                 Ok(None) => Ok(None),
