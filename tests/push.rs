@@ -1,6 +1,6 @@
 //! Real pushes through the installed hook: what leaves, what does not, and what is said.
 
-use crate::support::{Bench, Outcome, Place};
+use crate::support::{Bench, Hash, Outcome, Place, Refs};
 
 /// A proven commit on `main`, a remote, and the hook.
 fn guarded() -> Bench {
@@ -289,6 +289,20 @@ fn a_commit_without_a_configuration_is_stopped_and_told_to_get_one() {
     let refused = stopped(push(&bench, &["origin", "main"]), "1 commit is");
     assert!(refused.stderr.contains("it has no `discern.toml`"), "{}", refused.shown());
     assert!(refused.stderr.contains("git discern init"), "{}", refused.shown());
+}
+
+#[test]
+fn reftable_and_sha256_are_the_same() {
+    let bench = Bench::with(Refs::Reftable, Hash::Sha256);
+    bench.gate();
+    bench.job("ok", "true");
+    bench.save("first");
+    bench.git(&["init", "-q", "--bare", "--object-format=sha256", "../o.git"]);
+    bench.git(&["remote", "add", "origin", "../o.git"]);
+    let _ = bench.discern(&["hook", "install"]).exits(0);
+    let _ = stopped(push(&bench, &["origin", "main"]), "1 commit is");
+    prove(&bench);
+    let _ = push(&bench, &["origin", "main"]).exits(0);
 }
 
 #[test]

@@ -51,6 +51,18 @@ fn nothing_of_the_project_is_executed() {
 }
 
 #[test]
+fn asking_writes_nothing_at_all() {
+    let bench = Bench::proven_by_true();
+    let _ = bench.discern(&["done"]).exits(0);
+    let everything = "find .git -type f -exec sha1sum {} + | sort";
+    let before = bench.sh(everything).exits(0).stdout;
+    for command in [&["verify"][..], &["log"], &["log", "--flaky"], &["hook", "pre-push", "origin", "x"]] {
+        let _ = bench.discern(command).exits(0);
+    }
+    assert_eq!(bench.sh(everything).exits(0).stdout, before);
+}
+
+#[test]
 fn a_range_has_the_worst_of_its_commits() {
     let bench = Bench::proven_by_true();
     let _ = bench.discern(&["done"]).exits(0);

@@ -164,7 +164,7 @@ fn judge(remote: &str, url: &str) -> anyhow::Result<HookDocument> {
     })?;
     let repository = here::repository()?;
     repository.refs().remember(&["refs/"])?;
-    let mut session = Session::new(&repository);
+    let mut session = Session::reading(&repository);
     let request = Request { remote: remote.to_owned(), url: url.to_owned(), updates };
     let decided = push::decide(&mut session, &request).map_err(verify::cause)?;
     let exit = if decided.unproven.is_empty() { Exit::Success } else { Exit::Failed };

@@ -37,7 +37,7 @@ pub fn run(global: &Global, args: &Log) -> anyhow::Result<Exit> {
     let repository = here::repository()?;
     repository.refs().remember(&["refs/"])?;
     let history = repository.history(args.range.as_deref().unwrap_or("HEAD"))?;
-    let mut session = Session::new(&repository);
+    let mut session = Session::reading(&repository);
     let verifier = Verifier::of_any(&mut session).map_err(verify::cause)?;
     if global.settings.answer == Answer::Json {
         let mut reports = Vec::new();

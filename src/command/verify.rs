@@ -13,7 +13,8 @@ use crate::engine::session::Session;
 use crate::engine::verifier::{Verifier, VerifierError};
 use crate::exit::Exit;
 use crate::git::Repository;
-use crate::id::CommitId;
+use crate::git::objects::Commit;
+use crate::id::{CommitId, ObjectId};
 use crate::report::line::Line;
 use crate::report::{Detail, commits};
 
@@ -34,11 +35,12 @@ pub struct Verify {
 /// Looks each commit up, and answers with the worst of them.
 pub fn run(global: &Global, args: &Verify) -> anyhow::Result<Exit> {
     let repository = here::repository()?;
-    let mut session = Session::new(&repository);
+    let mut session = Session::reading(&repository);
     repository.refs().remember(&["refs/"])?;
     let commits = asked_for(&repository, args)?;
-    let mut verifier = Verifier::of(&mut session, &commits).map_err(cause)?;
-    let reports = commits.into_iter().map(|commit| verifier.report(commit)).collect::<Result<Vec<_>, _>>()?;
+    let ids: Vec<CommitId> = commits.iter().map(|commit| commit.id).collect();
+    let mut verifier = Verifier::of(&mut session, &ids).map_err(cause)?;
+    let reports: Vec<_> = commits.into_iter().map(|it| verifier.report_on(it.id, it.tree, it.summary)).collect();
     let has = |standing: CommitStanding| reports.iter().any(|report| report.standing == standing);
     let exit = match () {
         () if has(CommitStanding::Unknown) => Exit::Store,
@@ -59,13 +61,24 @@ pub(super) fn cause(error: VerifierError) -> anyhow::Error {
 }
 
 /// The commits, each once, in the order in which they were named.
-fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<CommitId>> {
+fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Commit>> {
     let words = if args.stdin { from_stdin()? } else { args.revisions.clone() };
     let words = if words.is_empty() && !args.stdin { vec!["HEAD".to_owned()] } else { words };
     let mut seen = HashSet::new();
     let mut commits = Vec::new();
+    let objects = repository.objects()?;
     for word in words {
-        commits.extend(repository.commits(&word)?.into_iter().filter(|commit| seen.insert(*commit)));
+        // A full id is read once, not to see what it is and then again.
+        if let Ok(id) = word.parse::<ObjectId>()
+            && word.len() == repository.object_format().hex_length()
+            && let Some(commit) = objects.commit_if_it_is_one(id)?
+        {
+            commits.extend(Some(commit).filter(|commit| seen.insert(commit.id)));
+            continue;
+        }
+        for commit in repository.commits(&word)?.into_iter().filter(|commit| seen.insert(*commit)) {
+            commits.push(objects.commit(commit)?);
+        }
     }
     Ok(commits)
 }

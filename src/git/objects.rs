@@ -163,7 +163,19 @@ impl Objects {
     /// A commit.
     pub fn commit(&self, id: CommitId) -> Result<Commit, GitError> {
         let bytes = self.expect(id.id(), ObjectKind::Commit)?;
-        let parsed = CommitRef::from_bytes(&bytes, self.format.to_gix()).map_err(|error| damaged(id.id(), &error))?;
+        self.parse_commit(id, &bytes)
+    }
+
+    /// The commit of that id; nothing if it names something else, or nothing.
+    pub fn commit_if_it_is_one(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
+        match self.read(id)? {
+            Some((ObjectKind::Commit, bytes)) => self.parse_commit(CommitId(id), &bytes).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn parse_commit(&self, id: CommitId, bytes: &[u8]) -> Result<Commit, GitError> {
+        let parsed = CommitRef::from_bytes(bytes, self.format.to_gix()).map_err(|error| damaged(id.id(), &error))?;
         let seconds = parsed.committer().ok().and_then(|who| who.time().ok()).map_or(0, |time| time.seconds);
         Ok(Commit {
             id,
@@ -257,7 +269,9 @@ impl Objects {
     }
 
     fn expect(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>, GitError> {
-        match self.read(id)? {
+        // Only a blob can be of any size; what names a commit or a tree was found where only those are.
+        let found = if kind == ObjectKind::Blob { self.read(id)? } else { self.read_whatever_its_size(id)? };
+        match found {
             Some((found, bytes)) if found == kind => Ok(bytes),
             Some((found, _)) => Err(GitError::Object { id, why: format!("it is a {found:?}, not a {kind:?}") }),
             None => Err(GitError::Object { id, why: "the repository does not have it".to_owned() }),

@@ -1,9 +1,11 @@
 //! Where git looks for hooks, seen from one worktree.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice as _;
 
+use super::script;
 use crate::git::{GitError, Repository};
 
 /// The folder in which git looks for hooks.
@@ -15,8 +17,10 @@ pub struct HooksFolder {
     pub setting: Option<Setting>,
     /// Whose it is.
     pub kind: Kind,
-    /// Setting that turns the event off (`hook.pre-push.enabled`, git 2.54 and later), with its origin.
+    /// The setting that asks git to run no pre-push hook (`hook.pre-push.enabled`), with its origin.
     pub turned_off: Option<String>,
+    /// A configured hook (`hook.<name>.command`, git 2.54 and later) that runs our command: its name.
+    pub configured: Option<String>,
 }
 
 /// `core.hooksPath` as it is in force.
@@ -56,11 +60,11 @@ impl HooksFolder {
     /// # Errors
     /// git can't be asked.
     pub fn of(repository: &Repository) -> Result<Self, GitError> {
-        let pattern = r"^(core\.hookspath|hook\.pre-push\.enabled)$";
+        let pattern = r"^(core\.hookspath|hook\..*\.(enabled|event|command))$";
         let arguments = ["config", "-z", "--show-scope", "--show-origin", "--type=path", "--get-regexp", pattern];
         // Status 1 means that nothing is set.
         let finished = repository.git().run(&arguments)?;
-        let (setting, turned_off) = settings(&finished.stdout);
+        let Settings { setting, turned_off, configured } = settings(&finished.stdout);
         let top = repository.worktree().unwrap_or(repository.git_dir());
         let path = match &setting {
             Some(setting) if setting.value.is_empty() => PathBuf::new(),
@@ -68,7 +72,7 @@ impl HooksFolder {
             None => repository.common_dir().join("hooks"),
         };
         let kind = kind(&path, repository.common_dir(), repository.worktree().ok());
-        Ok(Self { path, setting, kind, turned_off })
+        Ok(Self { path, setting, kind, turned_off, configured })
     }
 
     /// The file that our lines go into.
@@ -88,7 +92,7 @@ impl HooksFolder {
     /// Where a hook that can't have our lines in front is moved.
     pub fn aside(&self) -> PathBuf {
         let mut folder = self.path.clone().into_os_string();
-        folder.push(super::script::ASIDE);
+        folder.push(script::ASIDE);
         PathBuf::from(folder).join("pre-push")
     }
 
@@ -114,20 +118,45 @@ fn kind(path: &Path, common_dir: &Path, worktree: Option<&Path>) -> Kind {
     if generated { Kind::Husky } else { Kind::Worktree }
 }
 
-/// The last `core.hooksPath`, and the last `hook.pre-push.enabled` if it says no.
-fn settings(printed: &[u8]) -> (Option<Setting>, Option<String>) {
+/// What the configuration says about hooks.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Settings {
+    setting: Option<Setting>,
+    turned_off: Option<String>,
+    configured: Option<String>,
+}
+
+/// A hook that is configured by name.
+#[derive(Debug, Default)]
+struct Configured {
+    runs_ours: bool,
+    on_push: bool,
+    disabled: bool,
+}
+
+fn settings(printed: &[u8]) -> Settings {
     let mut fields = printed.split(|&byte| byte == 0).map(|field| field.to_str_lossy().into_owned());
-    let (mut setting, mut turned_off) = (None, None);
+    let mut found = Settings::default();
+    let mut hooks: BTreeMap<String, Configured> = BTreeMap::new();
     while let (Some(scope), Some(origin), Some(entry)) = (fields.next(), fields.next(), fields.next()) {
         let (key, value) = entry.split_once('\n').unwrap_or((&entry, ""));
+        let is_off = ["false", "no", "off", "0"].contains(&value.to_lowercase().as_str());
         if key == "core.hookspath" {
-            setting = Some(Setting { value: value.to_owned(), origin, scope });
-        } else {
-            let off = ["false", "no", "off", "0"].contains(&value.to_lowercase().as_str());
-            turned_off = off.then(|| format!("`{key} = {value}` ({scope}, {origin})"));
+            found.setting = Some(Setting { value: value.to_owned(), origin, scope });
+        } else if key == "hook.pre-push.enabled" {
+            found.turned_off = is_off.then(|| format!("`{key} = {value}` ({scope}, {origin})"));
+        } else if let Some((name, part)) = key.strip_prefix("hook.").and_then(|rest| rest.rsplit_once('.')) {
+            let hook = hooks.entry(name.to_owned()).or_default();
+            match part {
+                "command" => hook.runs_ours = script::mentions(value.as_bytes()),
+                "event" => hook.on_push |= value == "pre-push",
+                _ => hook.disabled = is_off,
+            }
         }
     }
-    (setting, turned_off)
+    let runs = |hook: &Configured| hook.runs_ours && hook.on_push && !hook.disabled;
+    found.configured = hooks.into_iter().find(|(_, hook)| runs(hook)).map(|(name, _)| name);
+    found
 }
 
 /// The path without `.` and without a slash at its end.
@@ -142,11 +171,26 @@ mod tests {
     #[test]
     fn the_last_setting_wins_and_is_told_with_its_origin() {
         let printed = b"global\0file:/h/.gitconfig\0core.hookspath\n/h/hooks\0local\0file:.git/config\0core.hookspath\n.husky/_\0";
-        let (setting, turned_off) = settings(printed);
-        let setting = setting.expect("it is set");
-        assert_eq!(setting.to_string(), "`core.hooksPath = .husky/_` (local, file:.git/config)");
-        assert_eq!(turned_off, None);
-        assert_eq!(settings(b""), (None, None));
+        let found = settings(printed);
+        assert_eq!(
+            found.setting.expect("it is set").to_string(),
+            "`core.hooksPath = .husky/_` (local, file:.git/config)"
+        );
+        assert_eq!(found.turned_off, None);
+        assert_eq!(settings(b""), Settings::default());
+    }
+
+    #[test]
+    fn a_configured_hook_counts_if_it_runs_our_command_on_a_push_and_is_not_disabled() {
+        let of = |lines: &[&str]| {
+            let printed: String = lines.iter().map(|line| format!("local\0file:x\0{line}\0")).collect();
+            settings(printed.as_bytes()).configured
+        };
+        let (command, event) = ("hook.d.command\ngit discern hook pre-push \"$@\"", "hook.d.event\npre-push");
+        assert_eq!(of(&[command, event]).as_deref(), Some("d"));
+        assert_eq!(of(&[command]), None);
+        assert_eq!(of(&[command, event, "hook.d.enabled\nfalse"]), None);
+        assert_eq!(of(&["hook.d.command\nlint", event]), None);
     }
 
     #[test]

@@ -83,6 +83,13 @@ pub fn find(text: &[u8]) -> Found {
     }
 }
 
+/// Whether a script or a setting runs our command by itself, outside a comment.
+pub fn mentions(text: &[u8]) -> bool {
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii_start().starts_with(b"#"));
+    let words = [&b"git discern hook pre-push"[..], b"git-discern hook pre-push"];
+    lines.into_iter().any(|line| words.iter().any(|word| line.windows(word.len()).any(|window| window == *word)))
+}
+
 /// The program that a hook file names; nothing if it looks it up.
 pub fn program_in(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);

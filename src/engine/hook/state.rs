@@ -11,12 +11,15 @@ use crate::os::{environment, files, program};
 /// The largest file that is taken for a hook, in bytes.
 const HOOK_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// The git that first ran hooks named in its configuration.
+const CONFIGURED_HOOKS_SINCE: (u32, u32) = (2, 54);
+
 /// Whether git runs our hook for a push from one worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookState {
     /// It does.
     Effective {
-        /// The file with our lines.
+        /// The file with our lines, or the setting with our command.
         file: PathBuf,
     },
     /// It does not, or the hook can't do its work.
@@ -38,10 +41,15 @@ pub fn effective(repository: &Repository) -> Result<HookState, GitError> {
     })
 }
 
-/// The file with our lines, or why it does nothing.
+/// The file with our lines or the setting with our command, or why they do nothing.
 fn obstacle(repository: &Repository, folder: &HooksFolder) -> Result<PathBuf, String> {
     if let Some(setting) = &folder.turned_off {
-        return Err(format!("git runs no pre-push hook at all, because of {setting}"));
+        return Err(format!("git is asked to run no pre-push hook, by {setting}"));
+    }
+    if let Some(name) = &folder.configured
+        && repository.git().version().is_ok_and(|(_, version)| version >= CONFIGURED_HOOKS_SINCE)
+    {
+        return Ok(PathBuf::from(format!("hook.{name}.command")));
     }
     if folder.path.as_os_str().is_empty() {
         let setting = folder.setting.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -70,7 +78,7 @@ fn obstacle(repository: &Repository, folder: &HooksFolder) -> Result<PathBuf, St
         return check_program(repository, legacy);
     }
     // Called by hand from somebody's own hook, or by lefthook as one of its commands.
-    if mentions(&text) || (is_lefthooks(&text) && lefthook_runs_it(repository)) {
+    if script::mentions(&text) || (is_lefthooks(&text) && lefthook_runs_it(repository)) {
         return Ok(started);
     }
     Err(not_ours(&started))
@@ -86,17 +94,11 @@ pub(super) fn lefthook_runs_it(repository: &Repository) -> bool {
     let Ok(top) = repository.worktree() else { return false };
     let names = ["lefthook", ".lefthook", "lefthook-local", ".lefthook-local"];
     let files = names.iter().flat_map(|name| ["yml", "yaml", "toml", "json"].map(|kind| format!("{name}.{kind}")));
-    files.into_iter().any(|file| read(&top.join(file)).is_some_and(|text| mentions(&text)))
+    files.into_iter().any(|file| read(&top.join(file)).is_some_and(|text| script::mentions(&text)))
 }
 
 fn is_ours(text: &[u8]) -> bool {
-    matches!(script::find(text), Found::Own(_) | Found::InFrontOf(_)) || mentions(text)
-}
-
-fn mentions(text: &[u8]) -> bool {
-    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii_start().starts_with(b"#"));
-    let words = [&b"git discern hook pre-push"[..], b"git-discern hook pre-push"];
-    lines.into_iter().any(|line| words.iter().any(|word| line.windows(word.len()).any(|window| window == *word)))
+    matches!(script::find(text), Found::Own(_) | Found::InFrontOf(_)) || script::mentions(text)
 }
 
 fn not_ours(file: &Path) -> String {
@@ -114,7 +116,7 @@ fn check_program(repository: &Repository, file: PathBuf) -> Result<PathBuf, Stri
     let top = repository.worktree().unwrap_or(repository.git_dir());
     let search = environment::variable("PATH");
     let is_there = |name: &str| program::is_there(name, search.as_deref(), top);
-    if mentions(&text) || named.as_deref().is_some_and(is_there) || is_there("git-discern") {
+    if script::mentions(&text) || named.as_deref().is_some_and(is_there) || is_there("git-discern") {
         return Ok(file);
     }
     let named = named.map_or(String::new(), |named| format!(" `{named}`"));
