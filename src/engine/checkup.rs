@@ -23,6 +23,9 @@ const LOCK_AGE_MIN_SECONDS: u64 = 5;
 /// How often the clock of the file system is looked at for a change.
 const CTIME_LOOKS_MAX: u32 = 2_000;
 
+/// A mebibyte.
+const MIB: u64 = 1 << 20;
+
 /// Folders deeper than this are not looked into.
 const DEPTH_MAX: u32 = 8;
 
@@ -299,7 +302,7 @@ fn space(session: &mut Session<'_>, mends: bool) -> DoctorCheck {
         Ok(surplus) => surplus,
         Err(error) => return check("space", CheckState::Broken, format!("what is kept can't be read: {error}")),
     };
-    let size = |bytes: u64| format!("{}.{} MiB", bytes >> 20, (bytes & 0xf_ffff) * 10 >> 20);
+    let size = |bytes: u64| format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB);
     if surplus.is_empty() {
         return check("space", CheckState::Good, format!("{} of logs, journals and marks", size(before)));
     }
