@@ -105,7 +105,7 @@ pub fn run(
         true => (None, Some(Pool::new(session.repository, &subject.config.gate)?)),
         false => (check_clean(session.repository, &subject, Depth::WithSnapshot)?, None),
     };
-    subject.comparison = trunk::compare(session.repository, &subject.head, &subject.config)?;
+    subject.comparison = trunk::compare(session.repository, subject.head.commit, &subject.config)?;
     if !subject.comparison.looser.is_empty() {
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
@@ -354,7 +354,7 @@ impl Gate<'_, '_> {
 /// What the candidate's newest outcome answers by itself.
 fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Option<RunDocument>, GateError> {
     let repository = session.repository;
-    let trunk = || trunk::compare(repository, &subject.head, &subject.config);
+    let trunk = || trunk::compare(repository, subject.head.commit, &subject.config);
     known::answer(session, subject.head.commit, &subject.config, &trunk)
 }
 

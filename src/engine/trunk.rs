@@ -6,7 +6,7 @@ use crate::config::{self, Colour, Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::{Proof, TrunkCompared};
 use crate::git::revision::Trunk;
-use crate::git::{GitError, Head, Repository};
+use crate::git::{GitError, Repository};
 use crate::id::{CommitId, Name};
 use crate::plan::departures;
 use crate::standard::{Decimal, Looser, Written, ratchet};
@@ -24,7 +24,7 @@ pub struct Comparison {
     pub departures: Vec<String>,
     /// Where the candidate's standards are looser than trunk's, and may not be.
     pub looser: Vec<Looser>,
-    /// Where they are looser on purpose: the candidate is on trunk's own branch. One sentence each.
+    /// Where they are looser on purpose: trunk's own branch here has the candidate. One sentence each.
     pub loosened: Vec<String>,
     /// What else there is to say about the comparison, one sentence each.
     pub notes: Vec<String>,
@@ -43,13 +43,13 @@ pub enum NotCompared {
     Git(#[from] GitError),
 }
 
-/// Compares `config`, that of the commit that `head` names, with trunk's at the merge base.
+/// Compares `config`, the candidate's, with trunk's at the merge base.
 ///
 /// # Errors
 /// With standards, trunk and the merge base must be here and readable (B089): otherwise it is refused with the command that
 /// fetches them. Without any, a trunk that is not here compares nothing, and says so where one was to be expected.
-pub fn compare(repository: &Repository, head: &Head, config: &Config) -> Result<Comparison, NotCompared> {
-    let (trunk, merge_base) = match meet(repository, head.commit, config) {
+pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Comparison, NotCompared> {
+    let (trunk, merge_base) = match meet(repository, candidate, config) {
         Ok(met) => met,
         Err(NotCompared::Refused(refusal)) if config.standards.is_empty() => {
             return Ok(nothing(&refusal, repository, config));
@@ -81,10 +81,12 @@ pub fn compare(repository: &Repository, head: &Head, config: &Config) -> Result<
     let limits = base.standards.iter().filter(|it| counts(&it.name));
     let limits = limits.map(|it| (it.name.clone(), it.limit.clone())).collect();
     let departures = departures(own, base_written).iter().map(ToString::to_string).collect();
-    // Loosening on purpose is done on trunk, in the open (docs/standards.md).
-    let on_trunk = head.branch.as_deref() == Some(trunk.branch.as_str());
-    let (loosened, looser) =
-        if on_trunk { (looser.iter().map(ToString::to_string).collect(), Vec::new()) } else { (Vec::new(), looser) };
+    // Loosening on purpose is done on trunk's own branch, in the open (docs/standards.md).
+    let (loosened, looser) = if !looser.is_empty() && is_on(repository, candidate, &trunk.branch)? {
+        (looser.iter().map(ToString::to_string).collect(), Vec::new())
+    } else {
+        (Vec::new(), looser)
+    };
     Ok(Comparison { limits, departures, looser, loosened, notes, moved_on, ..empty })
 }
 
@@ -99,15 +101,20 @@ pub fn misplaced(repository: &Repository, proof: &Proof) -> Result<Option<String
     let tracked = trunk.name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
     let branch = tracked.map(|(_, branch)| format!("refs/heads/{branch}"));
     for name in branch.iter().chain([&trunk.name]) {
-        let tip = repository.refs().resolve(name)?.map(|(_, tip)| CommitId(tip));
-        if let Some(tip) = tip
-            && repository.merge_base(proof.commit, tip)? == Some(proof.commit)
-        {
+        if is_on(repository, proof.commit, name)? {
             return Ok(None);
         }
     }
     let first = proof.loosened.first().map_or("", String::as_str);
     Ok(Some(format!("it is not on `{}`, and only there this is allowed: {first}", short_name(&trunk.name))))
+}
+
+/// Whether there is a branch of that full name and it has the commit.
+fn is_on(repository: &Repository, commit: CommitId, branch: &str) -> Result<bool, GitError> {
+    match repository.refs().resolve(branch)? {
+        Some((_, tip)) => Ok(repository.merge_base(commit, CommitId(tip))? == Some(commit)),
+        None => Ok(false),
+    }
 }
 
 /// Trunk, and where the candidate parted from it.

@@ -173,3 +173,20 @@ fn standards_that_do_not_exist_are_refused_before_a_claim_is_taken() {
     }
     assert_eq!(bench.git(&["for-each-ref", "refs/discern"]), "");
 }
+
+#[test]
+fn an_execution_that_serves_several_standards_is_ended_by_the_shortest_timeout() {
+    let bench = Bench::new();
+    let run = "echo DISCERN_METRIC a 1; echo DISCERN_METRIC b 1; exec sleep 50";
+    bench.gate();
+    bench.standard("a", "down", "9", run);
+    bench.configure("timeout = 300");
+    bench.standard("b", "down", "9", run);
+    bench.configure("timeout = 1");
+    bench.save("c");
+    let document = bench.discern(&["standards", "--json"]).exits(1).json();
+    for name in ["a", "b"] {
+        let reason = report(&document, name)["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("ran longer than 1 s"), "{document:#}");
+    }
+}

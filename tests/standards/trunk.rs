@@ -151,10 +151,11 @@ fn on_trunks_own_branch_a_standard_may_be_loosened_in_the_open() {
     replace(&bench, "limit = 9", "limit = 12");
     bench.write("n", "DISCERN_METRIC n 11\n");
     let loose = bench.save("the parser needs more room");
-    // On another branch the same commit is refused.
+    // While only another branch has it, it is refused.
     bench.git(&["checkout", "-q", "-b", "topic"]);
+    bench.git(&["branch", "-q", "-f", "main", "origin/main"]);
     let _ = bench.discern(&["done"]).exits(1);
-    bench.git(&["checkout", "-q", "main"]);
+    bench.git(&["checkout", "-q", "-B", "main", "topic"]);
     let proven = bench.discern(&["done", "--json"]).exits(0);
     let sentence = "standard `n` has limit 12 (discern.toml:5), above trunk's 9";
     assert!(proven.stderr.contains(sentence), "{}", proven.shown());

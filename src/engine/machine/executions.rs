@@ -91,6 +91,9 @@ impl Machine<'_, '_> {
         let key = &start.serves[0];
         let detailed = work.details.get(key).ok_or_else(|| not_started(format!("{key} is not planned")))?;
         let (command, input) = self.what_to_execute(work, detailed).map_err(not_started)?;
+        // One execution may serve several standards: each one's timeout holds.
+        let timeouts = start.serves.iter().filter_map(|key| limits(&work.config, key).timeout);
+        let limit = timeouts.min_by_key(|(limit_ms, _)| *limit_ms);
         let limits = limits(&work.config, key);
         let environment = self.environment(&key.name, &limits.env, &work.config);
         let log = self.log_path(&key.name, start.tries);
@@ -110,7 +113,6 @@ impl Machine<'_, '_> {
         self.touches.extend((!limits.touches.is_empty()).then(|| (key.clone(), limits.touches)));
         let shown = log.to_string_lossy().into_owned();
         self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
-        let limit = limits.timeout;
         let path = environment.get(OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         self.active.push(Active {
             start: start.clone(),
