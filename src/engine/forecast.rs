@@ -71,7 +71,8 @@ pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<
     }
     let answers = recorded_answers(&config, session)?;
     let whole = answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
-    let limits = trunk::compare(repository, head.commit, &config).map(|comparison| comparison.limits).unwrap_or_default();
+    let limits =
+        trunk::compare(repository, head.commit, &config).map(|comparison| comparison.limits).unwrap_or_default();
     let surroundings = Surroundings { variable: &variable, toolchain: &whole, trunk_limits: &limits };
     let trees = repository.trees()?;
     let chosen = Chosen::Named(vec![name.clone()]);
