@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::document::{Diagnostic, Refusal, RunDocument};
+use crate::engine::kept;
 use crate::git::Repository;
 use crate::os::environment;
 use crate::report::{Reporter, annotation, junit, tail};
@@ -50,7 +51,9 @@ impl Ci {
         if self.github {
             let top = repository.worktree().unwrap_or(repository.git_dir());
             let is_file = |path: &str| top.join(path).is_file();
-            reporter.tell_raw(&annotation::commands(document, &log, &is_file, top));
+            let kept = kept::all(repository).into_iter().map(|kept| kept.path);
+            let tops: Vec<PathBuf> = kept.chain([top.to_owned()]).collect();
+            reporter.tell_raw(&annotation::commands(document, &log, &is_file, &tops));
         }
         let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
         self.write(|| junit::of_document(document, &last))

@@ -37,6 +37,7 @@ pub fn run(global: &Global, args: &Gc) -> anyhow::Result<Exit> {
         outcomes: surplus.ledger.outcomes.len(),
         receipts: surplus.ledger.receipts.len(),
         files: surplus.files.len(),
+        checkouts: surplus.checkouts.len(),
         diagnostics: Vec::new(),
         hints: Vec::new(),
     };
@@ -52,6 +53,7 @@ fn page(document: &GcDocument) -> Vec<Line> {
         (document.outcomes, "outcome"),
         (document.receipts, "receipt"),
         (document.files, "leftover file"),
+        (document.checkouts, "kept checkout"),
     ];
     let said: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| phrase::count(*count, noun)).collect();

@@ -30,6 +30,8 @@ pub struct GcDocument {
     pub receipts: usize,
     /// How many files went that belonged to nobody.
     pub files: usize,
+    /// How many kept checkouts.
+    pub checkouts: usize,
     /// What went wrong, most important first.
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that help.

@@ -19,6 +19,7 @@ pub mod inner_loop;
 pub mod job;
 pub mod job_clock;
 pub mod job_end;
+pub mod kept;
 pub mod known;
 pub mod left_here;
 pub mod locks;

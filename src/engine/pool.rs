@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `<checkouts>/<repository>-<digest>/discern-<n>` | checkout n, a linked worktree, made when it is first used |
 //! | `<common git dir>/discern/checkout/<n>/discern.lock` | held by the run that uses it, and by its supervisors |
+//! | `<common git dir>/discern/checkout/<n>/place` | where it is, for whoever lists or removes it |
 //! | `<common git dir>/discern/checkout/<n>/moving` | there while the checkout is being moved, durably |
 //!
 //! Locks and marks lie in the git directory, so that removing the checkouts, which are a cache, takes nobody's lock away. A
@@ -14,12 +15,12 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 use super::dirty;
+use super::kept;
 use super::left_here::LeftHere;
 use super::worktree_lock::{Holder, Taken, WorktreeLock};
 use crate::config::Gate;
@@ -130,7 +131,7 @@ impl<'r> Pool<'r> {
         loop {
             let (checkout, how_now) = match self.repository.checkout_at(&folder) {
                 Some(checkout) if how != Thoroughness::Anew => (checkout, how),
-                _ => (self.make(&folder, head)?, Thoroughness::Anew),
+                _ => (self.make(number, &folder, head)?, Thoroughness::Anew),
             };
             let problem = match self.exact(&checkout, how_now, head, untracked) {
                 Ok(snapshot) => return Ok((checkout, snapshot)),
@@ -183,10 +184,10 @@ impl<'r> Pool<'r> {
     }
 
     /// Removes whatever is at `folder` and makes a checkout there.
-    fn make(&self, folder: &Path, head: &Head) -> Result<Repository, NotReady> {
+    fn make(&self, number: u32, folder: &Path, head: &Head) -> Result<Repository, NotReady> {
         let about = || format!("make a kept checkout at `{}`", folder.display());
-        let removed = remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
-        removed.map_err(trouble(&about()))?;
+        let removed = kept::remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
+        removed.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;
         self.repository.add_checkout(folder, head.commit).map_err(|error| self.not_checked_out(head, &error))?;
         let made = self.repository.checkout_at(folder);
         made.ok_or_else(|| {
@@ -216,7 +217,7 @@ impl<'r> Pool<'r> {
     }
 
     fn marks(&self, number: u32) -> PathBuf {
-        marks_of(self.repository).join(number.to_string())
+        kept::marks_of(self.repository, number)
     }
 }
 
@@ -277,37 +278,7 @@ fn name_of(repository: &Repository) -> String {
     format!("{name}-{digest}")
 }
 
-fn marks_of(repository: &Repository) -> PathBuf {
-    repository.private_dir().join("checkout")
-}
-
 fn trouble(doing: &str) -> impl FnOnce(io::Error) -> StoreError {
     let doing = doing.to_owned();
     move |error| StoreError { doing, problem: error.to_string() }
-}
-
-/// Removes a folder and all in it, also where folders in it may not be written to. One that is not there is fine.
-fn remove_tree(folder: &Path) -> io::Result<()> {
-    let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
-    match std::fs::symlink_metadata(folder) {
-        Err(error) => return gone(error),
-        Ok(meta) if !meta.is_dir() => return std::fs::remove_file(folder),
-        Ok(_) => {}
-    }
-    if std::fs::remove_dir_all(folder).is_ok() {
-        return Ok(());
-    }
-    make_writable(folder)?;
-    std::fs::remove_dir_all(folder).or_else(gone)
-}
-
-fn make_writable(folder: &Path) -> io::Result<()> {
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_writable(&entry.path())?;
-        }
-    }
-    Ok(())
 }

@@ -68,6 +68,16 @@ impl Repository {
         is_ours.then_some(found)
     }
 
+    /// Removes the linked worktree at `folder`, whatever is in it, and what git knows of it.
+    pub fn remove_checkout(&self, folder: &Path) -> Result<(), GitError> {
+        let words = ["worktree", "remove", "--force", "--force"].map(OsString::from);
+        quiet(self.git())
+            .start_within(&[&words[..], &[folder.as_os_str().to_owned()]].concat(), MOVE_MS)?
+            .finish()?
+            .success()
+            .map(drop)
+    }
+
     /// Makes this checkout's tracked files exactly those of `commit`, whatever was done to them. Files that are not tracked
     /// stay, unless one is in the way.
     pub fn move_to(&self, commit: CommitId) -> Result<(), GitError> {

@@ -4,7 +4,7 @@
 //! `File "path", line N`, and the path is a file of the worktree. ESLint's form, the path on a line of its own and the
 //! places below, is known, too. Nothing of a log is handed on but text that was escaped.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::tail;
 use crate::document::{RequirementReport, RunDocument, Standing};
@@ -28,18 +28,19 @@ struct Found {
 }
 
 /// The workflow commands for what failed, each on its own line; empty where nothing did. `log` gives a log's text; `is_file` says
-/// whether a path from the worktree's top is a file there; `top` is that top.
+/// whether a path from the worktree's top is a file there; `tops` are that top and those of kept
+/// checkouts, so that a path is shown as in the repository wherever the job ran.
 pub fn commands(
     document: &RunDocument,
     log: &dyn Fn(&str) -> Option<Vec<u8>>,
     is_file: &dyn Fn(&str) -> bool,
-    top: &Path,
+    tops: &[PathBuf],
 ) -> String {
     let mut text = String::new();
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
         let title = format!("{} failed", requirement.name);
         let output = requirement.log.as_deref().and_then(log).unwrap_or_default();
-        let found = find(&output, is_file, top);
+        let found = find(&output, is_file, tops);
         if found.is_empty() {
             text.push_str(&format!("::error title={}::{}\n", property(&title), data(&why(requirement))));
         }
@@ -63,12 +64,13 @@ fn why(requirement: &RequirementReport) -> String {
 }
 
 /// The places that a log names, each once, in its order.
-fn find(log: &[u8], is_file: &dyn Fn(&str) -> bool, top: &Path) -> Vec<Found> {
+fn find(log: &[u8], is_file: &dyn Fn(&str) -> bool, tops: &[PathBuf]) -> Vec<Found> {
     let lines: Vec<String> =
         log.split(|&byte| byte == b'\n').map(|line| String::from_utf8_lossy(&tail::shown(line)).into_owned()).collect();
     let known = |path: &str| {
         let path = path.strip_prefix("./").unwrap_or(path);
-        let path = Path::new(path).strip_prefix(top).ok().and_then(Path::to_str).unwrap_or(path);
+        let below = tops.iter().find_map(|top| Path::new(path).strip_prefix(top).ok()?.to_str());
+        let path = below.unwrap_or(path);
         (!path.is_empty() && !path.starts_with('/') && is_file(path)).then(|| path.to_owned())
     };
     let mut found: Vec<Found> = Vec::new();
@@ -167,7 +169,7 @@ mod tests {
 
     fn found(log: &str) -> Vec<(String, u32, Option<u32>, String)> {
         let is_file = |path: &str| ["src/a.rs", "a b.c", "t/x.py", "x_test.go", "web/a.ts", "lib/y.js"].contains(&path);
-        let found = find(log.as_bytes(), &is_file, Path::new("/w"));
+        let found = find(log.as_bytes(), &is_file, &["/k/discern-1".into(), "/w".into()]);
         found.into_iter().map(|it| (it.place.path, it.place.line, it.place.column, it.message)).collect()
     }
 
@@ -180,6 +182,7 @@ mod tests {
     #[test_case("web/a.ts(8,2): error TS1005: ',' expected.\n", "web/a.ts", 8, Some(2), "error TS1005: ',' expected."; "tsc")]
     #[test_case("/w/web/a.ts\n  5:7  error  no-var\n", "web/a.ts", 5, Some(7), "error  no-var"; "eslint")]
     #[test_case("Error: no\n    at f (/w/lib/y.js:3:4)\n    at g (/w/lib/y.js:9:9)\n", "lib/y.js", 3, Some(4), "at g (/w/lib/y.js:9:9)"; "a stack in JavaScript")]
+    #[test_case("/k/discern-1/src/a.rs:2:1: error: no ;\n", "src/a.rs", 2, Some(1), "error: no ;"; "a path in a kept checkout")]
     fn a_place_is_found(log: &str, path: &str, line: u32, column: Option<u32>, message: &str) {
         assert_eq!(found(log), [(path.to_owned(), line, column, message.to_owned())]);
     }

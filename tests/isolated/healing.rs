@@ -76,3 +76,29 @@ fn a_run_killed_at_any_moment_leaves_a_pool_that_heals() {
     assert_eq!(printed(&bench, "t").last().map(String::as_str), Some("1"));
     bench.git(&["fsck", "--strict"]);
 }
+
+#[test]
+fn gc_removes_checkouts_that_nobody_needs_and_never_one_in_use() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    let first = checkout(&bench, 1);
+    bench.job("slow", "touch ../started; until test -e ../go; do sleep 0.01; done");
+    bench.write("discern.toml", bench.read("discern.toml").replace("[gate]", "[gate]\npool = 2"));
+    bench.save("pool of two");
+    let slow = bench.start(&["done", "HEAD"]);
+    crate::support::wait_for("the slow job", || first.with_file_name("started").exists());
+    let _ = bench.discern(&["done", "HEAD~1", "--rerun"]).exits(0);
+    let second = checkout(&bench, 2);
+    assert!(second.join("file").exists());
+    for number in ["1", "2"] {
+        let _ = bench.sh(&format!("touch -d '40 days ago' .git/discern/checkout/{number}/discern.lock")).exits(0);
+    }
+    let _ = bench.discern(&["gc"]).exits(0);
+    assert!(first.exists() && !second.exists());
+    std::fs::write(first.with_file_name("go"), "").expect("a file");
+    let _ = slow.wait().exits(0);
+    let _ = bench.discern(&["gc"]).exits(0);
+    assert!(!first.exists());
+    assert_eq!(bench.git(&["worktree", "list"]).lines().count(), 1);
+    let _ = bench.discern(&["done", "HEAD~2", "--rerun"]).exits(0);
+}

@@ -4,6 +4,7 @@ mod exactness;
 mod healing;
 mod preparing;
 mod range;
+mod truth;
 
 use std::path::PathBuf;
 

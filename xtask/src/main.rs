@@ -11,6 +11,7 @@ mod sim;
 mod stall;
 mod tidy;
 mod torture;
+mod truth;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,8 @@ enum Command {
     Sim(sim::Sim),
     /// Kill and stop real runs at random instants
     Torture(torture::Torture),
+    /// Change files under running jobs, a thousand times: no verdict may be wrong
+    Truth,
     /// A run whose reader reads nothing for four minutes, in real time
     Stall(stall::Stall),
     /// A stripped binary, man pages, completions and checksums
@@ -54,6 +57,7 @@ fn main() -> anyhow::Result<()> {
         Command::Model => model::run(),
         Command::Sim(args) => sim::run(&args),
         Command::Torture(args) => torture::run(&args),
+        Command::Truth => truth::run(),
         Command::Stall(args) => stall::run(&args),
         Command::Dist => dist::run(),
     }

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use self::choice::{FinishedRef, RunFolder};
 use super::claims::Claims as _;
-use super::gate::GateError;
+use super::gate::{self, GateError};
+use super::kept::{self, Kept};
 use super::session::Session;
 use crate::claim::owner::Seen;
 use crate::id::{AttemptId, CommitId, OperationHandle, RecordId};
@@ -43,6 +44,8 @@ pub struct Surplus {
     pub ledger: Removals,
     /// Files in the private folder that belong to nobody any more.
     pub files: Vec<PathBuf>,
+    /// Kept checkouts that nobody needs.
+    pub checkouts: Vec<Kept>,
 }
 
 impl Surplus {
@@ -53,6 +56,7 @@ impl Surplus {
             && self.ledger.outcomes.is_empty()
             && self.ledger.receipts.is_empty()
             && self.files.is_empty()
+            && self.checkouts.is_empty()
     }
 }
 
@@ -66,7 +70,8 @@ pub fn look(session: &mut Session<'_>) -> Result<Surplus, GateError> {
     let runs = runs(session, &unfinished, now);
     let ledger = ledger(session, now)?;
     let files = files_of_nobody(session, &candidates);
-    Ok(Surplus { refs, runs, ledger, files })
+    let checkouts = checkouts(session, now);
+    Ok(Surplus { refs, runs, ledger, files, checkouts })
 }
 
 /// Drops it.
@@ -86,6 +91,10 @@ pub fn drop_surplus(surplus: &Surplus, session: &mut Session<'_>) -> Result<(), 
     }
     for file in &surplus.files {
         let _ = std::fs::remove_file(file);
+    }
+    for kept in &surplus.checkouts {
+        // One that was taken meanwhile is needed after all.
+        let _ = kept.remove(session.repository);
     }
     if let Ok(objects) = session.repository.objects() {
         let _ = objects.sweep(LEFTOVER_AGE_SECONDS);
@@ -188,6 +197,14 @@ fn ledger(session: &Session<'_>, now: Timestamp) -> Result<Removals, GateError> 
     let gone = choice::surplus_outcomes(&outcomes, &reachable, now);
     let receipts = choice::surplus_receipts(&receipts, &outcomes, &reachable, now);
     Ok(Removals { outcomes: gone.into_iter().collect(), receipts })
+}
+
+/// Kept checkouts that are unused for long, or more than this commit's configuration asks for.
+fn checkouts(session: &Session<'_>, now: Timestamp) -> Vec<Kept> {
+    let repository = session.repository;
+    let config = repository.head().ok().and_then(|head| gate::committed_config(repository, &head).ok());
+    let pool = config.map(|config| config.gate.pool.get());
+    kept::all(repository).into_iter().filter(|kept| kept.is_surplus(pool, now)).collect()
 }
 
 /// Files in the private folder that belong to nobody: of killed processes, of candidates and locks that are gone.

@@ -1,0 +1,119 @@
+//! What kept checkouts there are, how much they take up, and the end of those that nobody needs.
+//!
+//! A checkout goes when nobody used it for a month, or when its number is above `[gate] pool`; never while a run has it. What
+//! is removed is a cache: the next run that needs a checkout makes one.
+
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::worktree_lock::{Taken, WorktreeLock};
+use crate::git::Repository;
+use crate::os::files::{self, Durability};
+use crate::time::Timestamp;
+
+/// Unused for longer, a checkout goes; in milliseconds.
+const UNUSED_MS_MAX: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// The longest path of a checkout, in bytes.
+const PATH_BYTES_MAX: u64 = 16 * 1024;
+
+/// A kept checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Where it is.
+    pub path: PathBuf,
+    /// When a run took it last.
+    pub used_at: Timestamp,
+}
+
+impl Kept {
+    /// What it takes up on disk, in bytes, with what jobs left in it. Walks all of it.
+    pub fn bytes(&self) -> u64 {
+        bytes_in(&self.path)
+    }
+
+    /// Whether nobody needs it: unused for too long, or more than `pool` asks for, if that is known.
+    pub fn is_surplus(&self, pool: Option<u32>, now: Timestamp) -> bool {
+        pool.is_some_and(|pool| self.number > pool) || now.millis_since(self.used_at) > UNUSED_MS_MAX
+    }
+
+    /// Removes it, unless a run has it; whether it did.
+    ///
+    /// # Errors
+    /// It can't be removed.
+    pub fn remove(&self, repository: &Repository) -> io::Result<bool> {
+        let marks = marks_of(repository, self.number);
+        let Taken::Held(_lock) = WorktreeLock::try_take(&marks)? else { return Ok(false) };
+        // git forgets it as well; where it does not know it, the folder goes all the same.
+        let _ = repository.remove_checkout(&self.path);
+        remove_tree(&self.path)?;
+        std::fs::remove_file(marks.join("place")).map(|()| true)
+    }
+}
+
+/// The kept checkouts of `repository`, by number.
+pub fn all(repository: &Repository) -> Vec<Kept> {
+    let entries = std::fs::read_dir(repository.private_dir().join("checkout"));
+    let numbers = entries.into_iter().flatten().flatten().filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    let mut kept: Vec<Kept> = numbers.filter_map(|number| kept(repository, number)).collect();
+    kept.sort_by_key(|kept| kept.number);
+    kept
+}
+
+fn kept(repository: &Repository, number: u32) -> Option<Kept> {
+    let marks = marks_of(repository, number);
+    let place = files::read_bounded(&marks.join("place"), PATH_BYTES_MAX).ok().flatten()?;
+    // Each run that takes it writes its name into the lock's file.
+    let used = std::fs::metadata(marks.join("discern.lock")).ok()?;
+    let path = PathBuf::from(std::ffi::OsString::from_vec(place));
+    Some(Kept { number, path, used_at: Timestamp::from_millis(used.mtime() * 1000) })
+}
+
+/// Notes where checkout `number` is.
+pub(super) fn note(repository: &Repository, number: u32, path: &Path) -> io::Result<()> {
+    let place = marks_of(repository, number).join("place");
+    files::replace(&place, path.as_os_str().as_bytes(), 0o600, Durability::Advisory)
+}
+
+/// The folder with the lock and the marks of checkout `number`.
+pub(super) fn marks_of(repository: &Repository, number: u32) -> PathBuf {
+    repository.private_dir().join("checkout").join(number.to_string())
+}
+
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.metadata().ok().map(|meta| (entry, meta)))
+        .map(|(entry, meta)| meta.blocks() * 512 + if meta.is_dir() { bytes_in(&entry.path()) } else { 0 })
+        .sum()
+}
+
+/// Removes a folder and all in it, also where folders in it may not be written to. One that is not there is fine.
+pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+    let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
+    match std::fs::symlink_metadata(folder) {
+        Err(error) => return gone(error),
+        Ok(meta) if !meta.is_dir() => return std::fs::remove_file(folder),
+        Ok(_) => {}
+    }
+    if std::fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    make_writable(folder)?;
+    std::fs::remove_dir_all(folder).or_else(gone)
+}
+
+fn make_writable(folder: &Path) -> io::Result<()> {
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_writable(&entry.path())?;
+        }
+    }
+    Ok(())
+}
