@@ -1,5 +1,6 @@
 //! The integration tests, one binary: the commands as people use them, on real repositories with real processes.
 
+mod cases;
 mod ci;
 mod claim;
 mod command_line;

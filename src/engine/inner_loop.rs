@@ -116,6 +116,7 @@ fn detailed(job: &config::Job, config: &Config, demanded: bool, session: &Sessio
         definition: Definition { source: subject::Source::Run(job.run.clone()), measure: None },
         tree: TreeId(ObjectId::null()),
         inputs: Inputs::WholeTree,
+        on_disk: Vec::new(),
         needs: BTreeMap::new(),
         environment_mode: config.gate.environment,
         environment: BTreeMap::new(),

@@ -55,6 +55,7 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
     }
     let surroundings = Surroundings {
         variable: &|name| machine.variable(name),
+        on_disk: machine.on_disk(),
         toolchain: machine.toolchain_answers(),
         trunk_limits: &comparison.limits,
     };

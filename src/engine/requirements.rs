@@ -66,6 +66,8 @@ impl Chosen {
 pub struct Surroundings<'s> {
     /// The value of a variable; nothing where it is unset.
     pub variable: &'s dyn Fn(&str) -> Option<Vec<u8>>,
+    /// What is on disk otherwise than committed.
+    pub on_disk: &'s [crate::git::InputEntry],
     /// The answer of each toolchain command.
     pub toolchain: &'s BTreeMap<String, ToolchainAnswer>,
     /// Trunk's limit of each standard, at the merge base.
@@ -212,11 +214,12 @@ impl Maker<'_> {
         at: Position,
         known: &BTreeMap<Name, Subject>,
     ) -> Result<SubjectInput, Unplanned> {
-        let inputs = match &influences.inputs {
-            None => Inputs::WholeTree,
+        let (inputs, on_disk) = match &influences.inputs {
+            None => (Inputs::WholeTree, self.on_disk(None)?),
             Some(pathspecs) => {
+                let on_disk = self.on_disk(Some(pathspecs))?;
                 let (pathspecs, entries) = self.select(pathspecs, "inputs", at, Folders::Whole)?;
-                Inputs::Selected { pathspecs, entries }
+                (Inputs::Selected { pathspecs, entries }, on_disk)
             }
         };
         let needs = influences.needs.iter().filter_map(|need| Some((need.clone(), *known.get(need)?)));
@@ -226,12 +229,29 @@ impl Maker<'_> {
             definition: Definition { source, measure },
             tree: self.tree,
             inputs,
+            on_disk,
             needs: needs.collect(),
             environment_mode: self.config.gate.environment,
             environment: environment.collect(),
             toolchain: toolchain.collect(),
             platform: Platform::current(),
         })
+    }
+
+    /// What of the declared inputs (all, without a declaration) is on disk otherwise than committed.
+    fn on_disk(&self, inputs: Option<&[Pathspec]>) -> Result<Vec<InputEntry>, Unplanned> {
+        let there = self.surroundings.on_disk;
+        if there.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = inputs.map(|inputs| inputs.iter().map(|it| it.as_str().to_owned()).collect::<Vec<_>>());
+        let specs = texts.map(|texts| Pathspecs::parse(&texts)).transpose()?;
+        let is_submodule = |entry: &crate::git::InputEntry| entry.mode == crate::git::tree::MODE_SUBMODULE;
+        let counts = |entry: &&crate::git::InputEntry| {
+            specs.as_ref().is_none_or(|specs| specs.selects(entry.path.as_ref(), is_submodule(entry)))
+        };
+        let entry = |it: &crate::git::InputEntry| InputEntry { path: it.path.to_vec(), mode: it.mode, id: it.id };
+        Ok(there.iter().filter(counts).map(entry).collect())
     }
 
     fn denominator(&self, per: &Per, at: Position) -> Result<Denominator, Unplanned> {

@@ -118,15 +118,20 @@ fn put_subject(out: &mut Encoder, input: &SubjectInput) {
 
 /// All but the definition.
 fn put_surroundings(out: &mut Encoder, input: &SubjectInput) {
+    // Two tags more where something is on disk otherwise than committed.
+    let more = if input.on_disk.is_empty() { 0 } else { 2 };
     match &input.inputs {
         Inputs::WholeTree => {
-            out.tag(0);
+            out.tag(more);
             out.bytes(input.tree.id().as_bytes());
         }
         Inputs::Selected { entries: selected, .. } => {
-            out.tag(1);
+            out.tag(1 + more);
             out.bytes(&entries(selected).0);
         }
+    }
+    if more > 0 {
+        out.bytes(&entries(&input.on_disk).0);
     }
     // By subject, not by name: renaming a job changes no verdict. Two needs with equal subjects count twice.
     let mut needs: Vec<_> = input.needs.values().collect();

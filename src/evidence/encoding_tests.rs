@@ -203,20 +203,33 @@ fn any_input() -> impl Strategy<Value = SubjectInput> {
     let value = prop::option::of(prop::collection::vec(0_u8..2, 0..2));
     let environment = prop::collection::btree_map("[AB]{0,2}", value, 0..3);
     let mode = prop_oneof![Just(Environment::Inherit), Just(Environment::Strict)];
-    let parts =
-        (source(), measure(), 0_u8..2, inputs(), needs, mode, environment, toolchain(), "[ab]{0,2}", "[ab]{0,2}");
-    parts.prop_map(|(source, measure, tree, inputs, needs, environment_mode, environment, toolchain, os, arch)| {
-        SubjectInput {
-            definition: Definition { source, measure },
-            tree: TreeId(object(tree)),
-            inputs,
-            needs,
-            environment_mode,
-            environment,
-            toolchain,
-            platform: Platform { os, arch },
-        }
-    })
+    let parts = (
+        source(),
+        measure(),
+        0_u8..2,
+        (inputs(), entries()),
+        needs,
+        mode,
+        environment,
+        toolchain(),
+        "[ab]{0,2}",
+        "[ab]{0,2}",
+    );
+    parts.prop_map(
+        |(source, measure, tree, (inputs, on_disk), needs, environment_mode, environment, toolchain, os, arch)| {
+            SubjectInput {
+                definition: Definition { source, measure },
+                tree: TreeId(object(tree)),
+                inputs,
+                on_disk,
+                needs,
+                environment_mode,
+                environment,
+                toolchain,
+                platform: Platform { os, arch },
+            }
+        },
+    )
 }
 
 fn set<T: Ord + Clone>(items: &[T]) -> Vec<T> {
@@ -240,6 +253,7 @@ fn essence(input: &SubjectInput) -> SubjectInput {
         pathspecs.clear();
         *entries = set(entries);
     }
+    input.on_disk = set(&input.on_disk);
     let mut needs: Vec<Subject> = input.needs.values().copied().collect();
     needs.sort_unstable();
     input.needs = needs.into_iter().enumerate().map(|(at, subject)| (name(&format!("n{at}")), subject)).collect();
@@ -260,6 +274,7 @@ fn graft(input: &SubjectInput, other: &SubjectInput, part: usize) -> SubjectInpu
         6 => grafted.toolchain = other.toolchain,
         7 => grafted.platform = other.platform,
         8 => grafted.environment_mode = other.environment_mode,
+        9 => grafted.on_disk = other.on_disk,
         _ => return other,
     }
     grafted
@@ -269,7 +284,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn subjects_are_equal_exactly_where_what_decides_is(one in any_input(), other in any_input(), part in 0_usize..10) {
+    fn subjects_are_equal_exactly_where_what_decides_is(one in any_input(), other in any_input(), part in 0_usize..11) {
         let two = graft(&one, &other, part);
         prop_assert_eq!(one.subject() == two.subject(), essence(&one) == essence(&two));
     }

@@ -24,6 +24,8 @@ pub enum Difference {
     Paths(Vec<String>),
     /// What is selected, for a reason that no changed path shows.
     Selection,
+    /// What is on disk for files that count as committed: line endings, filters, absent submodules.
+    OnDisk,
     /// The files that a rate's denominator is counted over.
     Counted(Vec<String>),
     /// The job whose output is measured.
@@ -80,6 +82,7 @@ impl fmt::Display for Difference {
             Self::Measure => f.write_str("how it is executed or read changed"),
             Self::Paths(paths) => write!(f, "{} changed", PathList(paths)),
             Self::Selection => f.write_str("what its inputs select changed"),
+            Self::OnDisk => f.write_str("line endings, filters or submodules on disk changed"),
             Self::Counted(paths) if paths.is_empty() => f.write_str("the files that it is divided by changed"),
             Self::Counted(paths) => write!(f, "{}, which it is divided by, changed", PathList(paths)),
             Self::From(name) => write!(f, "`{name}`, whose output it measures, changed"),
@@ -139,6 +142,7 @@ pub fn explain(old: &SubjectParts, new: &SubjectParts, changed_paths: ChangedPat
         found.push(if old.command == new.command { Difference::Measure } else { Difference::Command });
     }
     found.extend(selection(old, new, changed_paths));
+    found.extend((old.on_disk != new.on_disk).then_some(Difference::OnDisk));
     found.extend(counted(old, new, changed_paths));
     found.extend(needs(old, new));
     if old.environment_mode != new.environment_mode {

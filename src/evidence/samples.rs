@@ -30,6 +30,7 @@ pub(crate) fn input(run: &str) -> SubjectInput {
         definition: Definition { source: Source::Run(Command::Shell(run.to_owned())), measure: None },
         tree: TreeId(object(7)),
         inputs: Inputs::WholeTree,
+        on_disk: Vec::new(),
         needs: BTreeMap::new(),
         environment_mode: Environment::Inherit,
         environment: BTreeMap::new(),

@@ -160,6 +160,8 @@ pub struct SubjectInput {
     pub tree: TreeId,
     /// What is read from it.
     pub inputs: Inputs,
+    /// Of that, what is on disk otherwise than committed (line endings, filters, absent submodules), each with what is there.
+    pub on_disk: Vec<InputEntry>,
     /// The subjects of everything in its `needs`.
     pub needs: BTreeMap<Name, Subject>,
     /// Which other variables the command sees.
@@ -205,6 +207,7 @@ impl SubjectInput {
             tree: self.tree,
             inputs,
             inputs_digest,
+            on_disk: (!self.on_disk.is_empty()).then(|| encoding::entries(&self.on_disk)),
             per: self.per_part(),
             from,
             needs: self.needs.iter().map(|(name, subject)| (name.clone(), *subject)).collect(),
@@ -265,6 +268,9 @@ pub struct SubjectParts {
     /// SHA-256 over the selected entries (path, mode, object id); absent where the whole tree is the input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs_digest: Option<Digest>,
+    /// SHA-256 over what of it was on disk otherwise than committed; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<Digest>,
     /// What a rate's denominator is counted over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<PerPart>,

@@ -17,6 +17,7 @@ mod format;
 mod index;
 pub mod location;
 pub mod objects;
+mod on_disk;
 pub mod pack;
 pub mod pathspec;
 pub mod ref_writer;

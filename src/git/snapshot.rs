@@ -5,7 +5,8 @@
 //! again. The snapshot is taken *before* `git status` looks, so that whatever happens to a file after git found it clean
 //! differs from what is kept here.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -14,12 +15,12 @@ use bstr::{BStr, BString, ByteSlice};
 use super::candidate::Head;
 use super::cleanliness::{DirtyKind, DirtyPath, Untracked};
 use super::error::GitError;
-use super::index::Index;
+use super::index::{Index, Tracked};
 use super::location;
 use super::objects::MODE_TREE;
 use super::pathspec::Pathspecs;
 use super::repository::Repository;
-use super::tree::MODE_SUBMODULE;
+use super::tree::{InputEntry, MODE_SUBMODULE};
 use crate::id::CommitId;
 
 /// How many files are worth a thread.
@@ -76,6 +77,7 @@ pub struct Snapshot {
     branch: Option<String>,
     untracked: Untracked,
     files: Vec<(BString, Stat)>,
+    on_disk: Vec<InputEntry>,
 }
 
 impl Snapshot {
@@ -90,8 +92,19 @@ impl Snapshot {
         let mut paths = Vec::with_capacity(index.len());
         collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
         let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>());
-        let files = paths.into_iter().zip(stats).collect();
-        Ok(Self { commit: head.commit, branch: head.branch.clone(), untracked, files })
+        let files: Vec<(BString, Stat)> = paths.into_iter().zip(stats).collect();
+        let sizes = OnceCell::new();
+        let size_of = |entry: &Tracked<'_>| {
+            let by_path = || files.iter().map(|(path, stat)| (path.as_bstr(), stat.size)).collect::<HashMap<_, _>>();
+            sizes.get_or_init(by_path).get(entry.path).copied()
+        };
+        let on_disk = repository.on_disk(index, &size_of)?;
+        Ok(Self { commit: head.commit, branch: head.branch.clone(), untracked, files, on_disk })
+    }
+
+    /// The tracked paths that are on disk otherwise than committed, though clean: part of what is checked.
+    pub fn on_disk(&self) -> &[InputEntry] {
+        &self.on_disk
     }
 
     /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may

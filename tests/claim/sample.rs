@@ -102,6 +102,7 @@ pub(crate) fn receipt(run: u8, bound: &Bound) -> Receipt {
             tree: TreeId(object(0x7e)),
             inputs: Vec::new(),
             inputs_digest: None,
+            on_disk: None,
             per: None,
             from: None,
             needs: Vec::new(),

@@ -6,7 +6,7 @@
 mod claims;
 mod flaky;
 mod reading;
-mod scene;
+pub(crate) mod scene;
 mod store;
 mod subject;
 mod tree;

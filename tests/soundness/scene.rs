@@ -15,7 +15,7 @@ save() { git add -A && git commit -q --allow-empty -m "${1:-c}"; }
 
 /// What the gate says when it is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(crate) enum Then {
     /// Job `t` ran, and the gate ended so.
     Ran(i32),
     /// The verdict of `t` was reused, and the gate passed.
@@ -27,7 +27,7 @@ pub(super) enum Then {
 }
 
 /// A repository on branch `main` with what `script` makes of it.
-pub(super) fn scene(script: &str) -> Bench {
+pub(crate) fn scene(script: &str) -> Bench {
     let bench = Bench::new();
     play(&bench, script);
     bench
@@ -35,13 +35,13 @@ pub(super) fn scene(script: &str) -> Bench {
 
 /// Runs `script` with the words above.
 #[track_caller]
-pub(super) fn play(place: &Place, script: &str) {
+pub(crate) fn play(place: &Place, script: &str) {
     let outcome = place.sh(&format!("{WORDS}{script}"));
     assert!(outcome.status == 0, "{}", outcome.shown());
 }
 
 /// Asks the gate; the document is the answer.
-pub(super) fn ask(place: &Place, arguments: &[&str]) -> (Outcome, Value) {
+pub(crate) fn ask(place: &Place, arguments: &[&str]) -> (Outcome, Value) {
     let outcome = place.discern(&[&["done", "--json"], arguments].concat());
     let document = outcome.json();
     (outcome, document)
@@ -49,14 +49,14 @@ pub(super) fn ask(place: &Place, arguments: &[&str]) -> (Outcome, Value) {
 
 /// The entry of one requirement.
 #[track_caller]
-pub(super) fn requirement<'d>(document: &'d Value, name: &str) -> &'d Value {
+pub(crate) fn requirement<'d>(document: &'d Value, name: &str) -> &'d Value {
     let all = document["requirements"].as_array().expect("a list");
     all.iter().find(|entry| entry["name"] == name).unwrap_or_else(|| panic!("no `{name}` in {document:#}"))
 }
 
 /// Asks the gate with `arguments` and holds the answer against `then`.
 #[track_caller]
-pub(super) fn expect(place: &Place, arguments: &[&str], then: Then) -> Value {
+pub(crate) fn expect(place: &Place, arguments: &[&str], then: Then) -> Value {
     let (outcome, document) = ask(place, arguments);
     let shown = || outcome.shown();
     match then {
@@ -83,7 +83,7 @@ pub(super) fn expect(place: &Place, arguments: &[&str], then: Then) -> Value {
 
 /// Sets up and proves (the first `done` must end with 0), changes the world, and asks again.
 #[track_caller]
-pub(super) fn changed_after_a_pass(before: &str, change: &str, then: Then) {
+pub(crate) fn changed_after_a_pass(before: &str, change: &str, then: Then) {
     let bench = scene(before);
     prove(&bench);
     play(&bench, change);
@@ -92,7 +92,7 @@ pub(super) fn changed_after_a_pass(before: &str, change: &str, then: Then) {
 
 /// The gate passes.
 #[track_caller]
-pub(super) fn prove(place: &Place) {
+pub(crate) fn prove(place: &Place) {
     let outcome = place.discern(&["done"]);
     assert!(outcome.status == 0, "{}", outcome.shown());
 }

@@ -150,3 +150,54 @@ fn a_graft_makes_no_merge_base() {
         outcome.shown()
     );
 }
+
+/// A filter that takes everything behind a `#` out of what is committed: two contents on disk, one blob.
+const FILTER: &str = "echo 'f filter=strip' > .gitattributes; git config filter.strip.clean 'sed s/#.*//'
+    echo good > f; gate; job t 'grep -q good f'; save";
+
+#[test]
+fn what_a_clean_filter_hides_is_part_of_the_subject() {
+    let bench = scene(FILTER);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "printf 'good#but not what was checked\\n' > f; git add f; git commit -q --allow-empty -m again");
+    expect(&bench, &[], Ran(0));
+    play(&bench, "git commit -q --allow-empty -m 'and again'");
+    expect(&bench, &[], Reused);
+}
+
+#[test]
+fn what_a_filter_changes_without_changing_the_size_counts_too() {
+    let bench = scene(
+        "echo 'f filter=one' > .gitattributes; git config filter.one.clean 'sed s/[0-9]/0/'
+        echo 1 > f; gate; job t 'test -e f'; save",
+    );
+    expect(&bench, &[], Ran(0));
+    play(&bench, "echo 2 > f; git add f; git commit -q --allow-empty -m again");
+    expect(&bench, &[], Ran(0));
+}
+
+#[test]
+fn a_submodule_that_nobody_checked_out_is_no_populated_one() {
+    let bench = with_submodule();
+    play(&bench, "git submodule -q deinit -f sub");
+    expect(&bench, &[], Ran(0));
+    play(&bench, "git submodule -q update --init --recursive; save again");
+    expect(&bench, &[], Ran(0));
+}
+
+#[test]
+fn line_endings_on_disk_are_part_of_the_subject() {
+    let bench = scene("printf 'a\\n' > f; gate; job t 'test $(wc -c < f) = 2'; save");
+    expect(&bench, &[], Ran(0));
+    play(&bench, "git config core.autocrlf true; rm f; git checkout -q f; save again");
+    expect(&bench, &[], Ran(1));
+}
+
+#[test]
+fn a_smudge_filter_that_is_gone_is_noticed() {
+    let bench = scene("echo 'f filter=up' > .gitattributes; git config filter.up.clean 'tr A-Z a-z'; git config filter.up.smudge 'tr a-z A-Z'
+        echo abc > f; gate; job t 'grep -q ABC f'; save; rm f; git checkout -q f");
+    expect(&bench, &[], Ran(0));
+    play(&bench, "git config filter.up.smudge cat; rm f; git checkout -q f; save again");
+    expect(&bench, &[], Ran(1));
+}

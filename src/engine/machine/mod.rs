@@ -187,6 +187,11 @@ impl<'m, 'r> Machine<'m, 'r> {
         self.ground.place
     }
 
+    /// What is on disk otherwise than committed, where that was looked at.
+    pub fn on_disk(&self) -> &[crate::git::InputEntry] {
+        self.ground.snapshot.as_ref().map_or(&[], Snapshot::on_disk)
+    }
+
     /// What jobs left in this checkout.
     pub fn left_here(&self) -> &LeftHere {
         &self.left_here

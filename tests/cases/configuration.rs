@@ -1,0 +1,24 @@
+//! Configuration that says what can't be.
+
+use crate::soundness::scene::{Then, expect, play, requirement, scene};
+
+#[test]
+fn b094_an_impossible_value_is_an_error_with_its_line_in_every_command() {
+    let bench = scene("gate; job t true 'timeout = \"soon\"'; save");
+    for command in ["done", "status", "standards"] {
+        let outcome = bench.discern(&[command]);
+        assert_eq!(outcome.status, 2, "{}", outcome.shown());
+        assert!(outcome.stderr.contains("discern.toml:6") && outcome.stderr.contains("timeout"), "{}", outcome.shown());
+    }
+}
+
+#[test]
+fn b095_a_missing_program_is_called_missing_and_never_given_again() {
+    let bench = scene("gate; job t 'no-such-program --check'; save");
+    let document = expect(&bench, &[], Then::Ran(1));
+    let reason = requirement(&document, "t")["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("no-such-program") && reason.contains("PATH"), "{reason}");
+    play(&bench, "mkdir ../b; ln -s /bin/true ../b/no-such-program");
+    let path = format!("{}/b:/usr/bin:/bin", bench.root().display());
+    expect(&bench.with_variable("PATH", &path), &[], Then::Ran(0));
+}
