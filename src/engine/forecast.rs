@@ -73,7 +73,8 @@ pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<
     let whole = answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
     let limits =
         trunk::compare(repository, head.commit, &config).map(|comparison| comparison.limits).unwrap_or_default();
-    let surroundings = Surroundings { variable: &variable, toolchain: &whole, trunk_limits: &limits };
+    // A commit is looked at and no checkout of it: the plain case, where all on disk is as committed.
+    let surroundings = Surroundings { variable: &variable, on_disk: &[], toolchain: &whole, trunk_limits: &limits };
     let trees = repository.trees()?;
     let chosen = Chosen::Named(vec![name.clone()]);
     let scope = if config.job(name).is_some() { Scope::Gate } else { Scope::Standards(&chosen) };
