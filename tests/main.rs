@@ -18,6 +18,8 @@ mod log;
 mod model;
 mod push;
 mod repository;
+#[cfg(feature = "test-hooks")]
+mod retirement;
 mod runner;
 mod runs;
 mod schema;

@@ -14,9 +14,13 @@
 //! the attempt's id are this owner's alone, so a record that names them and is bound, carries the receipt or is settled
 //! says that the write happened. Each wish is therefore looked up in the record before it is written (again).
 
+mod vocabulary;
+
+pub use vocabulary::{Effect, Ended, Input, Loss, NotReserved, Over, Said, Seen, Written};
+
 use super::lease::{self, Fence};
-use super::record::{Attempt, Bound, EndedBy, Outcome, Record, State};
-use super::transition::{self, History, Pen, Refusal, Settlement};
+use super::record::{Attempt, Bound, EndedBy, Record, State};
+use super::transition::{self, History, Pen, Settlement};
 use crate::evidence::Receipt;
 use crate::id::RecordId;
 
@@ -35,168 +39,6 @@ const SURVEYS_MAX: u32 = 16;
 /// How long after it began to reserve a run sends another reservation, in milliseconds. A store that can't be written may take
 /// two seconds over each, and nothing is lost by giving up: no claim is held.
 const RESERVE_MS_MAX: u64 = 3_000;
-
-/// What a read of the record gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// There is no record.
-    Absent,
-    /// A record, and the value that a swap must name.
-    Record(RecordId, Box<Record>),
-    /// Something that can't be read, or older than what this machine has seen (C27); or the store did not answer. The text
-    /// says which.
-    Unreadable(String),
-}
-
-/// How a swap was answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
-    /// It happened; the ref now names this.
-    Applied(RecordId),
-    /// The ref held something else; nothing was written.
-    Stale,
-    /// It may have happened or not.
-    Unknown(String),
-}
-
-/// What happens to an owner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
-    /// Begin: reserve the claim.
-    Reserve,
-    /// The record was looked at, with what else is known about the candidate's attempts. Answers [`Effect::Survey`].
-    Surveyed(Seen, History),
-    /// The finished record that stood in the way was copied into the ledger, or could not be. Answers [`Effect::Absorb`].
-    Absorbed(Result<(), String>),
-    /// Planning is over.
-    Bind(Vec<Bound>),
-    /// A job is about to start.
-    Check,
-    /// Jobs ended.
-    Publish(Vec<Receipt>),
-    /// Time passed.
-    Tick,
-    /// The run is over. A later one replaces an earlier one that has not been written, as after an interrupt.
-    Settle {
-        /// How.
-        settlement: Box<Settlement>,
-        /// For how long to try, in milliseconds: one lease, or two seconds after an interrupt (C7).
-        within_ms: u64,
-    },
-    /// The record was read. Answers [`Effect::Read`].
-    Read(Seen),
-    /// The ledger was asked for this attempt's outcome. Answers [`Effect::LookInLedger`].
-    InLedger(Result<Option<Ended>, String>),
-    /// A swap was answered. Answers [`Effect::Swap`].
-    Written(Written),
-}
-
-/// What an owner asks for, or has to say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// Read the record, the high-water mark and the ledger's highest generation; look whether a finished one is absorbed.
-    Survey,
-    /// Copy this finished record into the ledger.
-    Absorb(Box<Record>),
-    /// Read the record.
-    Read,
-    /// Look in the ledger for this attempt.
-    LookInLedger,
-    /// Replace the value `expected` (none: there must be no ref) by this record.
-    Swap {
-        /// What the ref must hold.
-        expected: Option<RecordId>,
-        /// What it shall hold.
-        record: Box<Record>,
-    },
-    /// Something to act on.
-    Say(Said),
-}
-
-/// What an owner has to say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
-    /// The claim is held; plan now.
-    Reserved {
-        /// Which attempt at this candidate it is.
-        generation: u32,
-    },
-    /// The plan is recorded; run now.
-    Bound,
-    /// The plan was refused and nothing was written.
-    BindRefused(Refusal),
-    /// The job may start.
-    MayStart,
-    /// Receipts are recorded.
-    Published {
-        /// How many in this write.
-        receipts: usize,
-    },
-    /// Receipts were refused for what they are; the claim is as it was.
-    PublishRefused(Refusal),
-    /// The lease was renewed.
-    Renewed {
-        /// Milliseconds since the renewal before.
-        after_ms: u64,
-    },
-    /// The store could not do what was asked; the run goes on.
-    Trouble {
-        /// What was tried.
-        doing: &'static str,
-        /// What was said.
-        problem: String,
-    },
-    /// It is over.
-    Over(Over),
-}
-
-/// How an owner's attempt is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Over {
-    /// This run settled it.
-    Settled(Ended),
-    /// Another run ended it; whatever this run would have reported, this is its outcome (C17).
-    Lost(Loss),
-    /// The claim was never held.
-    NotReserved(NotReserved),
-    /// It could not be settled; the claim lapses by itself (C7).
-    Unsettled(String),
-    /// The settlement was refused for what it says; a fault of this tool.
-    SettleRefused(Refusal),
-}
-
-/// How an attempt ended, as record or ledger say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// How.
-    pub outcome: Outcome,
-    /// By whom and why.
-    pub by: EndedBy,
-    /// What `wait` hands on.
-    pub exit_status: u8,
-}
-
-/// How a claim was lost.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Loss {
-    /// Retired, by whom and why.
-    Retired(Ended),
-    /// Replaced by this attempt; how is not recorded (C8).
-    Replaced(Box<Attempt>),
-}
-
-/// Why a claim could not be reserved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotReserved {
-    /// Another attempt holds it.
-    Held(RecordId, Box<Record>),
-    /// The record can't be read (C27).
-    Unreadable(String),
-    /// The finished attempt there could not be copied into the ledger.
-    LedgerUnwritable(String),
-    /// The store could not be written.
-    Store(String),
-}
 
 /// What a swap under way would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -289,7 +131,7 @@ impl std::hash::Hash for Owner {
         let receipt = |receipt: &Receipt| (receipt.kind, receipt.subject, receipt.tries, receipt.verdict);
         (self.fence, self.phase, self.in_doubt, self.surveys, self.stale_in_a_row).hash(state);
         (self.sent_ms, self.renewed_ms, self.next_renewal_ms, self.retry_at_ms, self.settle_until_ms).hash(state);
-        self.asked_ms.hash(state);
+        (self.asked_ms, self.reserve_until_ms, self.reserve_problem.is_some()).hash(state);
         let Wishes { bind, check, publish, settle } = &self.wishes;
         (bind.as_ref().map(Vec::len), check).hash(state);
         publish.iter().map(receipt).collect::<Vec<_>>().hash(state);

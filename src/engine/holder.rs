@@ -35,6 +35,8 @@ pub fn drive<S: Claims + Desk>(owner: &mut Owner, input: Input, store: &mut S) -
 
 /// Asks the store one question.
 fn answer(question: &Effect, candidate: &CommitId, owner: &Owner, claims: &mut dyn Claims) -> Input {
+    #[cfg(feature = "test-hooks")]
+    crate::os::hooks::before(question.name());
     match question {
         Effect::Survey => {
             let seen = claims.look(candidate);

@@ -17,8 +17,17 @@ impl Clock for SystemClock {
     fn now(&self) -> Reading {
         let awake = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let monotonic_ms = awake.tv_sec as u64 * 1000 + awake.tv_nsec as u64 / 1_000_000;
-        Reading { wall: wall_now(), monotonic_ms }
+        let reading = Reading { wall: wall_now(), monotonic_ms };
+        #[cfg(feature = "test-hooks")]
+        let reading = ahead(reading, super::hooks::clock_ahead_ms());
+        reading
     }
+}
+
+#[cfg(feature = "test-hooks")]
+fn ahead(reading: Reading, ahead_ms: u64) -> Reading {
+    let wall = reading.wall.plus_millis(ahead_ms.cast_signed());
+    Reading { wall, monotonic_ms: reading.monotonic_ms + ahead_ms }
 }
 
 /// The wall clock, in whole milliseconds so that what is stored reads back equal.

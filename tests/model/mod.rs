@@ -1,7 +1,7 @@
 //! The claim protocol, exhaustively: every interleaving of two places where runs of one candidate begin, end, die and begin
 //! again, and of one recoverer, over a store that loses requests and answers, on clocks that go wrong, within bounds.
 //!
-//! `cargo xtask model` runs [`the_whole_model`]; the ordinary suite a smaller one. A violation is printed with the shortest
+//! `cargo xtask model` searches the whole of it, the ordinary suite a small part. A violation is printed with the shortest
 //! or first way that leads to it.
 
 mod action;
@@ -40,9 +40,9 @@ const QUIET: Bounds = Bounds {
 /// What the ordinary suite searches: some ten thousand states.
 fn small() -> Vec<Bounds> {
     vec![
-        Bounds { name: "lost", runs: [1, 0], ticks: 1, faults: 1, ..QUIET },
+        Bounds { name: "lost", runs: [1, 0], faults: 1, ..QUIET },
         Bounds { name: "stall", runs: [1, 0], ticks: 3, ..QUIET },
-        Bounds { name: "restart", runs: [2, 0], ticks: 1, deaths: 1, removals: 1, high_water: false, ..QUIET },
+        Bounds { name: "restart", runs: [2, 0], deaths: 1, removals: 1, high_water: false, ..QUIET },
     ]
 }
 
@@ -73,18 +73,6 @@ fn print(bounds: &Bounds, report: &Report) {
             println!("  {action:?}");
         }
     }
-}
-
-#[test]
-fn a_small_model_keeps_every_property() {
-    let mut goals = Goals::default();
-    for bounds in small() {
-        let report = search(&bounds, Order::Deep, usize::MAX, 64);
-        print(&bounds, &report);
-        assert!(report.violation.is_none(), "{}: {:?}", bounds.name, report.violation);
-        goals.add(report.goals);
-    }
-    println!("not reached: {:?}", goals.missing());
 }
 
 /// Where each planted mistake shows.
@@ -124,10 +112,15 @@ fn purpose_of(mutation: Mutation) -> Purpose {
 /// States that CI must at least visit; fewer would mean that the model has shrunk unnoticed.
 const STATES_MIN: usize = 1_000_000;
 
+/// Whether `cargo xtask model` asks for everything.
+#[expect(clippy::disallowed_methods, reason = "xtask says how much through the environment")]
+fn all_of_it() -> bool {
+    std::env::var_os("DISCERN_MODEL_WHOLE").is_some()
+}
+
 #[test]
-#[ignore = "takes minutes: cargo xtask model"]
-fn the_whole_model_keeps_every_property_and_reaches_every_goal() {
-    let open = std::sync::Mutex::new(whole());
+fn the_model_keeps_every_property_and_reaches_every_goal() {
+    let open = std::sync::Mutex::new(if all_of_it() { whole() } else { small() });
     let done = std::sync::Mutex::new((0, Goals::default()));
     let work = || {
         loop {
@@ -146,8 +139,10 @@ fn the_whole_model_keeps_every_property_and_reaches_every_goal() {
     });
     let (states, goals) = done.into_inner().expect("no search panicked");
     println!("model: {states} states in all");
-    assert!(goals.missing().is_empty(), "never reached: {:?}", goals.missing());
-    assert!(states >= STATES_MIN, "{states} states are fewer than {STATES_MIN}");
+    if all_of_it() {
+        assert!(goals.missing().is_empty(), "never reached: {:?}", goals.missing());
+        assert!(states >= STATES_MIN, "{states} states are fewer than {STATES_MIN}");
+    }
 }
 
 #[test]

@@ -16,6 +16,9 @@ pub(crate) struct Ci {
 /// How many seeds are simulated for each change.
 const SIMULATED_SEEDS: u64 = 20_000;
 
+/// How many real runs are killed for each change.
+const KILLED_RUNS: u32 = 20;
+
 /// Runs it.
 pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     process::run(&["cargo", "fmt", "--all", "--check"])?;
@@ -39,7 +42,8 @@ pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     let tests = test_command(&readme).context("README.md names no `cargo test …`")?;
     process::run(&tests.split_whitespace().collect::<Vec<&str>>())?;
     crate::model::run()?;
-    crate::sim::run(&crate::sim::Sim { seed: 1, seeds: Some(SIMULATED_SEEDS), seconds: None })
+    crate::sim::run(&crate::sim::Sim { seed: 1, seeds: Some(SIMULATED_SEEDS), seconds: None })?;
+    crate::torture::run(&crate::torture::Torture { rounds: KILLED_RUNS, seed: 1 })
 }
 
 /// The command that README.md gives for running the tests: the one place where it is written.

@@ -1,6 +1,6 @@
 //! The one place where these commands start processes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
@@ -19,6 +19,15 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
         bail!("`{}` ended with {status}", words.join(" "));
     }
     Ok(())
+}
+
+/// The binary, built and copied aside: what is built meanwhile does not change it.
+pub(crate) fn binary() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
+    run(&["cargo", "build", "--locked", "--bin", "git-discern"])?;
+    let folder = tempfile::tempdir()?;
+    let binary = folder.path().join("git-discern");
+    std::fs::copy("target/debug/git-discern", &binary)?;
+    Ok((folder, binary))
 }
 
 /// What `words` print to standard output.

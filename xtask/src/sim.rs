@@ -21,7 +21,7 @@ pub(crate) struct Sim {
 /// Runs it.
 pub(crate) fn run(args: &Sim) -> anyhow::Result<()> {
     let seconds = args.seconds.unwrap_or(if args.seeds.is_some() { u64::MAX } else { 60 });
-    let words = [&model::OPTIMISED[..], &["--", "sim::for_as_long", "--ignored", "--nocapture"]].concat();
+    let words = [&model::OPTIMISED[..], &["--", "sim::for_as_long", "--nocapture"]].concat();
     let mut command = process::command(words[0]);
     command.args(&words[1..]).env("DISCERN_SIM_SEED", args.seed.to_string());
     command.env("DISCERN_SIM_SECONDS", seconds.to_string());
