@@ -8,7 +8,7 @@ use bstr::ByteSlice;
 
 use super::packs::Packs;
 use super::shard::{Shard, ShardPath};
-use crate::git::objects::{MODE_TREE, TreeEntry};
+use crate::git::objects::{MODE_TREE, ObjectKind, TreeEntry};
 use crate::git::pack::NewObject;
 use crate::git::{GitError, Repository};
 use crate::id::{ObjectId, Token, TreeId};
@@ -60,11 +60,14 @@ impl<'r> LedgerTree<'r> {
     pub(super) fn shard_bytes(&mut self, path: &ShardPath) -> Result<Vec<u8>, GitError> {
         let Some(id) = self.blob_at(path)? else { return Ok(Vec::new()) };
         let objects = self.repository.objects()?;
-        let bytes = objects.blob(id)?;
-        if objects.blob_id(&bytes)? != id {
-            return Err(GitError::Object { id, why: "its bytes do not have that id".to_owned() });
+        // Looked up once, and not for its size first: a shard is ours and small.
+        match objects.read_whatever_its_size(id)? {
+            Some((ObjectKind::Blob, bytes)) if objects.blob_id(&bytes)? == id => Ok(bytes),
+            Some((ObjectKind::Blob, _)) => {
+                Err(GitError::Object { id, why: "its bytes do not have that id".to_owned() })
+            }
+            Some(_) | None => Err(GitError::Object { id, why: "the repository does not have that blob".to_owned() }),
         }
-        Ok(bytes)
     }
 
     fn blob_at(&mut self, path: &ShardPath) -> Result<Option<ObjectId>, GitError> {
