@@ -1,6 +1,6 @@
 //! `done` on terminals of every width, and with readers that are gone.
 
-use crate::support::{Bench, Place};
+use crate::support::{Bench, Place, Terminal};
 
 fn bench() -> Bench {
     let bench = Bench::new();
@@ -86,4 +86,40 @@ fn no_escape_code_reaches_a_pipe_and_bytes_of_a_failing_job_come_as_they_are() {
     assert!(outcome.stdout_bytes.windows(expected.len()).any(|bytes| bytes == expected), "{}", outcome.shown());
     let document = bench.discern(&["done", "--json"]).exits(1).json();
     assert_eq!(document["requirements"][0]["verdict"], "failed");
+}
+
+#[test]
+fn a_window_that_changes_its_size_keeps_a_view_that_fits() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("job", "for i in 1 2 3; do echo something that is longer than a narrow window, step $i; while [ ! -e ../go$i ]; do sleep 0.02; done; done");
+    bench.save("first");
+    let mut terminal = Terminal::new(100, 24);
+    let place = bench.with_variable("TERM", "xterm").with_variable("LC_ALL", "C.UTF-8");
+    let running = terminal.start(&place, &["done"]);
+    terminal.wait_for("longer than a narrow window, step 1", 1);
+    terminal.resize(40, 24);
+    bench.write("../go1", "");
+    terminal.wait_for("…", 1);
+    terminal.resize(10, 24);
+    bench.write("../go2", "");
+    terminal.resize(200, 24);
+    terminal.wait_for("longer than a narrow window, step 3", 1);
+    bench.write("../go3", "");
+    let _ = terminal.follow(running).exits(0);
+    assert!(terminal.text().contains("proven"));
+}
+
+#[test]
+fn a_job_that_waits_for_a_slot_is_said_to_in_the_view() {
+    let bench = Bench::new();
+    bench.write("discern.toml", "[gate]\ntrunk = \"main\"\nslots = 1\n");
+    bench.job("one", "while [ ! -e ../go ]; do sleep 0.02; done");
+    bench.job("two", "true");
+    bench.save("first");
+    let mut terminal = Terminal::new(100, 24);
+    let running = terminal.start(&bench.with_variable("TERM", "xterm"), &["done"]);
+    terminal.wait_for("1 running, 1 to go, waiting for a free slot", 1);
+    bench.write("../go", "");
+    let _ = terminal.follow(running).exits(0);
 }

@@ -72,6 +72,19 @@ fn ten_signals_in_a_row_are_one_settlement() {
 }
 
 #[test]
+fn stop_ends_a_run_from_any_worktree_as_sigterm_would() {
+    let scene = Scene::of("exit-on-term");
+    let other = scene.worktree("other");
+    let running = scene.start_until_ready();
+    let handle = scene.record()["attempt"]["executor"]["journal"]["handle"].as_str().expect("a handle").to_owned();
+    let _ = other.discern(&["stop", &handle]).exits(0);
+    let _ = running.wait().exits(143);
+    scene.assert_nobody_left();
+    scene.assert_cancelled("stopped", 143);
+    assert!(scene.output("job").contains("tidied up"));
+}
+
+#[test]
 fn a_window_that_is_closed_ends_the_run_as_sighup() {
     let scene = Scene::of("ignore-signals");
     let terminal = Terminal::new(80, 24);
@@ -218,6 +231,7 @@ fn the_death_of_a_supervisor_ends_its_job_alone() {
     scene.assert_nobody_left();
 }
 
+#[test_case(&["recover"])]
 #[test_case(&["done"])]
 fn if_run_and_supervisor_are_killed_the_next_command_ends_what_they_left(command: &[&str]) {
     let scene = Scene::of("bomb 7");

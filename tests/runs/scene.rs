@@ -23,10 +23,10 @@ impl std::ops::Deref for Scene {
 }
 
 impl Scene {
-    /// A gate without jobs.
+    /// A gate without jobs, with room for four at once however small the machine is.
     pub(crate) fn new() -> Self {
         let bench = Bench::new();
-        bench.gate();
+        bench.write("discern.toml", "[gate]\ntrunk = \"main\"\nparallel = 4\n");
         Self { bench }
     }
 

@@ -15,7 +15,7 @@ fn a_job_that_takes_too_long_is_ended_and_the_key_that_sets_its_limit_is_named()
     scene.act("common", "bomb 5");
     scene.write("discern.toml", scene.read("discern.toml").replace("[gate]\n", "[gate]\ntimeout = 2\n"));
     scene.save("first");
-    let document = scene.discern(&["done", "--json"]).exits(1).json();
+    let document = scene.discern(&["done", "--json", "--keep-going"]).exits(1).json();
     scene.assert_nobody_left();
     let reasons = [0, 1].map(|at| document["requirements"][at]["reason"].as_str().unwrap_or_default().to_owned());
     assert_eq!(reasons[0], "it ran longer than 1 s (`timeout` of `[jobs.own]`)", "{document:#}");
