@@ -112,6 +112,8 @@ pub struct Owner {
     /// Not before this reading is a failed write tried again.
     retry_at_ms: u64,
     settle_until_ms: u64,
+    /// What the store said to the settlement that was sent last, unless it was answered.
+    settle_problem: Option<String>,
     /// No reservation is sent after this reading.
     reserve_until_ms: u64,
     /// What the store said when a reservation was last tried.
@@ -131,7 +133,7 @@ impl std::hash::Hash for Owner {
         let receipt = |receipt: &Receipt| (receipt.kind, receipt.subject, receipt.tries, receipt.verdict);
         (self.fence, self.phase, self.in_doubt, self.surveys, self.stale_in_a_row).hash(state);
         (self.sent_ms, self.renewed_ms, self.next_renewal_ms, self.retry_at_ms, self.settle_until_ms).hash(state);
-        (self.asked_ms, self.reserve_until_ms, self.reserve_problem.is_some()).hash(state);
+        (self.asked_ms, self.reserve_until_ms, self.reserve_problem.is_some(), self.settle_problem.is_some()).hash(state);
         let Wishes { bind, check, publish, settle } = &self.wishes;
         (bind.as_ref().map(Vec::len), check).hash(state);
         publish.iter().map(receipt).collect::<Vec<_>>().hash(state);
@@ -167,6 +169,7 @@ impl Owner {
             next_renewal_ms: u64::MAX,
             retry_at_ms: 0,
             settle_until_ms: 0,
+            settle_problem: None,
             reserve_until_ms: 0,
             reserve_problem: None,
             asked_ms: 0,
@@ -357,7 +360,11 @@ impl Owner {
         self.fulfil(record, effects);
         // A settlement stops renewal (C16); an overdue renewal comes before everything else (C15).
         if let Some(settlement) = self.wishes.settle.clone() {
-            self.try_settle(id, record, settlement, pen, effects);
+            match self.settle_problem.take() {
+                // It was sent in the end, after the time for trying, and the record says that it did not happen.
+                Some(problem) if self.sent_ms >= self.settle_until_ms => self.over(Over::Unsettled(problem), effects),
+                _ => self.try_settle(id, record, settlement, pen, effects),
+            }
         } else if self.renewal_is_due(pen) {
             match transition::renew(record, &self.fence, pen) {
                 Ok(next) => self.swap(Change::Renew, Some(id), next, pen, effects),
@@ -476,10 +483,14 @@ impl Owner {
             Written::Stale if self.stale_in_a_row < STALE_IN_A_ROW_MAX => {
                 self.stale_in_a_row += 1;
             }
-            Written::Stale => self.nothing_proven(change.doing(), "others keep writing it".to_owned(), pen, effects),
+            Written::Stale => {
+                self.written(change, Written::Unknown("others keep writing it".to_owned()), pen, effects);
+            }
             Written::Unknown(problem) => {
-                if self.phase == Phase::Reserving {
-                    self.reserve_problem = Some(problem.clone());
+                match &change {
+                    Change::Reserve { .. } => self.reserve_problem = Some(problem.clone()),
+                    Change::Settle(_) => self.settle_problem = Some(problem.clone()),
+                    Change::Bind | Change::Publish(_) | Change::Renew => {}
                 }
                 self.nothing_proven(change.doing(), problem, pen, effects);
             }

@@ -31,8 +31,8 @@ pub struct Run<'s, S: Stage> {
     /// What the owner answered last, to whoever waits for it.
     reserved: Option<u32>,
     bound: Option<Result<(), Refusal>>,
-    /// The trouble told last, so that one that lasts is told once.
-    trouble: Option<String>,
+    /// What could not be done last, and why: trouble that lasts is told once, however its wording changes.
+    trouble: Option<(&'static str, String)>,
     /// What was last said to wait for capacity.
     awaits_slot: Option<RequirementKey>,
 }
@@ -194,7 +194,7 @@ impl<'s, S: Stage> Run<'s, S> {
                 return Ok(());
             }
             if self.stage.now().monotonic_ms >= until_ms {
-                let problem = self.trouble.clone().unwrap_or_default();
+                let problem = self.trouble.clone().map(|(_, problem)| problem).unwrap_or_default();
                 self.stop(Stopped::Store(problem));
                 return Ok(());
             }
@@ -399,10 +399,10 @@ impl<'s, S: Stage> Run<'s, S> {
         }
     }
 
-    fn tell_trouble(&mut self, doing: &str, problem: String) {
-        if self.trouble.as_ref() != Some(&problem) {
+    fn tell_trouble(&mut self, doing: &'static str, problem: String) {
+        if self.trouble.as_ref().is_none_or(|(told, _)| *told != doing) {
             self.stage.tell(What::StoreTrouble { doing: doing.to_owned(), problem: problem.clone() });
         }
-        self.trouble = Some(problem);
+        self.trouble = Some((doing, problem));
     }
 }

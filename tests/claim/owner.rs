@@ -383,6 +383,25 @@ fn settlement_tries_for_one_lease_and_then_reports_the_store() {
 }
 
 #[test]
+fn a_store_that_is_read_and_takes_no_writes_is_reported_after_one_lease_as_well() {
+    let mut bench = Bench::bound();
+    let seen = bench.seen();
+    let full = |question: &Effect| match question {
+        Effect::Read => Input::Read(seen.clone()),
+        other => unreadable(other),
+    };
+    let settle = Input::Settle { settlement: Box::new(failed()), within_ms: lease::LEASE_MS };
+    let mut said = bench.drive_broken(settle, full);
+    while let Some(wakes_at_ms) = bench.owner.wakes_at_ms().filter(|_| bench.now_ms < 70_000) {
+        assert!(wakes_at_ms > bench.now_ms, "it would spin");
+        bench.now_ms = wakes_at_ms;
+        said = bench.drive_broken(Input::Tick, full);
+    }
+    assert!((60_000..61_000).contains(&bench.now_ms), "{} ms", bench.now_ms);
+    assert!(matches!(said[..], [Said::Over(Over::Unsettled(_))]), "{said:?}");
+}
+
+#[test]
 fn a_settlement_that_the_store_refused_at_first_is_written_later() {
     let mut bench = Bench::bound();
     let settle = Input::Settle { settlement: Box::new(passed(1, &plan())), within_ms: lease::LEASE_MS };
