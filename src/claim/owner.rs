@@ -133,7 +133,8 @@ impl std::hash::Hash for Owner {
         let receipt = |receipt: &Receipt| (receipt.kind, receipt.subject, receipt.tries, receipt.verdict);
         (self.fence, self.phase, self.in_doubt, self.surveys, self.stale_in_a_row).hash(state);
         (self.sent_ms, self.renewed_ms, self.next_renewal_ms, self.retry_at_ms, self.settle_until_ms).hash(state);
-        (self.asked_ms, self.reserve_until_ms, self.reserve_problem.is_some(), self.settle_problem.is_some()).hash(state);
+        (self.asked_ms, self.reserve_until_ms, self.reserve_problem.is_some(), self.settle_problem.is_some())
+            .hash(state);
         let Wishes { bind, check, publish, settle } = &self.wishes;
         (bind.as_ref().map(Vec::len), check).hash(state);
         publish.iter().map(receipt).collect::<Vec<_>>().hash(state);
