@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use anyhow::{Context as _, ensure};
+use sha2::Digest as _;
 
 use super::sample::Sample;
 use super::stopwatch::{Turn, time};
@@ -20,8 +21,7 @@ pub(crate) fn swap<'s>(sample: &'s Sample, bytes: usize) -> anyhow::Result<Turn<
     let (mut number, mut old) = (0_u64, old.trim().to_owned());
     Ok(Box::new(move || {
         number += 1;
-        let mut content = format!("{} {number} {}\n", std::process::id(), sample.folder().display()).into_bytes();
-        content.resize(bytes.max(content.len()), b'x');
+        let content = content(bytes, &format!("{number} {old}"));
         time(|| {
             let new = write_durably(sample, &content)?;
             let expected = if old.is_empty() { "0".repeat(new.len()) } else { old.clone() };
@@ -30,6 +30,19 @@ pub(crate) fn swap<'s>(sample: &'s Sample, bytes: usize) -> anyhow::Result<Turn<
             Ok(())
         })
     }))
+}
+
+/// Bytes like a record's: text, half of it digests.
+pub(crate) fn content(bytes: usize, first: &str) -> Vec<u8> {
+    let mut text = format!("{{\"after\": \"{first}\"");
+    let mut number = 0_u32;
+    while text.len() < bytes {
+        let digest = sha2::Sha256::digest(number.to_be_bytes());
+        text += &format!(",\n\"requirement {number}\": \"{}\"", git_discern::id::hex(&digest));
+        number += 1;
+    }
+    text.truncate(bytes);
+    text.into_bytes()
 }
 
 fn write_durably(sample: &Sample, content: &[u8]) -> anyhow::Result<String> {

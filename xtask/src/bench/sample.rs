@@ -99,10 +99,11 @@ impl Sample {
         Ok(std::fs::write(path, content)?)
     }
 
-    /// Commits everything.
+    /// Commits everything, as a commit that nobody else makes.
     pub(crate) fn commit(&self) -> anyhow::Result<()> {
         self.git(&["add", "-A"])?;
-        self.git(&["commit", "-q", "--allow-empty", "-m", "more"]).map(drop)
+        let message = self.folder.to_string_lossy();
+        self.git(&["commit", "-q", "--allow-empty", "-m", &message]).map(drop)
     }
 
     pub(crate) fn open(&self) -> anyhow::Result<Repository> {

@@ -205,7 +205,7 @@ fn job_ms(sample: &Sample) -> anyhow::Result<f64> {
     let text = std::fs::read_to_string(run.path().join("journal"))?;
     let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let ended = lines.filter(|line| line["event"] == "finished").last().context("an end in the journal")?;
-    ended["duration_ms"].as_f64().context("a duration")
+    ended["requirement"]["duration_ms"].as_f64().context("a duration")
 }
 
 fn wait_until(condition: impl Fn() -> bool) -> anyhow::Result<()> {

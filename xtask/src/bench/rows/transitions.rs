@@ -33,7 +33,7 @@ pub(super) fn swaps(place: &Place) -> anyhow::Result<Vec<Row>> {
         let mut store = RefStore::new(&repository);
         let mut last = None;
         let in_session: Turn<'_> = Box::new(|| {
-            let content = content(bytes, last);
+            let content = floors::content(bytes, &format!("a {last:?}"));
             time(|| {
                 last = Some(applied(store.swap(&commit, last, &content))?);
                 Ok(())
@@ -41,7 +41,7 @@ pub(super) fn swaps(place: &Place) -> anyhow::Result<Vec<Row>> {
         });
         let mut last_spawned = None;
         let one_by_one: Turn<'_> = Box::new(|| {
-            let content = content(bytes, last_spawned);
+            let content = floors::content(bytes, &format!("b {last_spawned:?}"));
             time(|| {
                 last_spawned = Some(spawned_swap(&sample, other, last_spawned, &content)?);
                 Ok(())
@@ -70,18 +70,4 @@ fn applied(swap: Swap) -> anyhow::Result<RecordId> {
     ensure!(matches!(swap, Swap::Applied(_)), "{swap:?}");
     let Swap::Applied(id) = swap else { anyhow::bail!("not applied") };
     Ok(id)
-}
-
-/// Bytes like a record's: text, half of it digests.
-fn content(bytes: usize, last: Option<RecordId>) -> Vec<u8> {
-    use sha2::Digest as _;
-    let mut text = format!("{{\"after\": \"{last:?}\"");
-    let mut number = 0_u32;
-    while text.len() < bytes {
-        let digest = sha2::Sha256::digest(number.to_be_bytes());
-        text += &format!(",\n\"requirement {number}\": \"{}\"", git_discern::id::hex(&digest));
-        number += 1;
-    }
-    text.truncate(bytes);
-    text.into_bytes()
 }
