@@ -57,7 +57,7 @@ impl Kept {
 
 /// The kept checkouts of `repository`, by number.
 pub fn all(repository: &Repository) -> Vec<Kept> {
-    let entries = std::fs::read_dir(repository.private_dir().join("checkout"));
+    let entries = std::fs::read_dir(folder_of(repository));
     let numbers = entries.into_iter().flatten().flatten().filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
     let mut kept: Vec<Kept> = numbers.filter_map(|number| kept(repository, number)).collect();
     kept.sort_by_key(|kept| kept.number);
@@ -81,7 +81,12 @@ pub(super) fn note(repository: &Repository, number: u32, path: &Path) -> io::Res
 
 /// The folder with the lock and the marks of checkout `number`.
 pub(super) fn marks_of(repository: &Repository, number: u32) -> PathBuf {
-    repository.private_dir().join("checkout").join(number.to_string())
+    folder_of(repository).join(number.to_string())
+}
+
+/// The folder with what is known of all of them.
+pub(super) fn folder_of(repository: &Repository) -> PathBuf {
+    repository.private_dir().join("checkout")
 }
 
 fn bytes_in(folder: &Path) -> u64 {

@@ -162,13 +162,15 @@ impl<'r> Pool<'r> {
             checkout.clean_but(&self.keep)?;
         }
         checkout.move_to(head.commit)?;
-        self.refuse_submodules(checkout)?;
-        let left_over = checkout.left_over(&self.keep)?;
+        self.refuse_submodules(checkout, head)?;
+        // Both only look, at the same time.
+        let listing = checkout.begin_to_list_left_over(&self.keep)?;
+        let mut state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
+        let left_over = listing.finish()?;
         if !left_over.is_empty() {
             left_here.forget_removed(&left_over);
             checkout.clean_but(&self.keep)?;
         }
-        let mut state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
         if matches!(state, Cleanliness::Dirty { .. }) {
             // What is kept and not ignored is no cache.
             checkout.clean_unignored()?;
@@ -188,14 +190,22 @@ impl<'r> Pool<'r> {
         let about = || format!("make a kept checkout at `{}`", folder.display());
         let removed = kept::remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
         removed.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;
-        self.repository.add_checkout(folder, head.commit).map_err(|error| self.not_checked_out(head, &error))?;
+        // One at a time: git reads every worktree that is registered, and fails where one is half made.
+        let alone = files::lock(&kept::folder_of(self.repository).join("making.lock")).map_err(trouble(&about()))?;
+        let added = self.repository.add_checkout(folder, head.commit);
+        drop(alone);
+        added.map_err(|error| self.not_checked_out(head, &error))?;
         let made = self.repository.checkout_at(folder);
         made.ok_or_else(|| {
             StoreError { doing: about(), problem: "git made no worktree of this repository there".to_owned() }.into()
         })
     }
 
-    fn refuse_submodules(&self, checkout: &Repository) -> Result<(), NotExact> {
+    fn refuse_submodules(&self, checkout: &Repository, head: &Head) -> Result<(), NotExact> {
+        // Without this file no submodule can be in use, and git need not be asked.
+        if self.repository.file_at(head.tree, ".gitmodules")?.is_none() {
+            return Ok(());
+        }
         let submodules = checkout.active_submodules()?;
         if submodules.is_empty() {
             return Ok(());

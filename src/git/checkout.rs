@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BString, ByteSlice};
 
 use super::candidate::Head;
-use super::command::Git;
+use super::command::{Git, Running};
 use super::error::GitError;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
@@ -93,10 +93,14 @@ impl Repository {
     /// What lies in this checkout and is not tracked, folders that are wholly so as one, but for what `keep` selects (patterns
     /// as in `.gitignore`).
     pub fn left_over(&self, keep: &[String]) -> Result<Vec<BString>, GitError> {
+        self.begin_to_list_left_over(keep)?.finish()
+    }
+
+    /// As [`Repository::left_over`], for a caller who has something else to do meanwhile.
+    pub fn begin_to_list_left_over(&self, keep: &[String]) -> Result<Listing, GitError> {
         let words = ["ls-files", "-z", "--others", "--directory"].map(OsString::from);
-        let listed = quiet(self.git()).start_within(&[&words[..], &selected("-x", keep)].concat(), MOVE_MS)?;
-        let listed = listed.finish()?.success()?;
-        Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
+        let words = [&words[..], &selected("-x", keep)].concat();
+        quiet(self.git()).start_within(&words, MOVE_MS).map(Listing)
     }
 
     /// Removes what is not tracked, ignored or not, nested repositories included, but for what `keep` selects.
@@ -128,6 +132,18 @@ impl Repository {
         let index = super::index::Index::read(self, self.git_dir())?;
         let links = index.tracked().filter(|entry| entry.mode == super::tree::MODE_SUBMODULE);
         Ok(links.map(|entry| super::snapshot::to_path(entry.path)).collect())
+    }
+}
+
+/// A listing that git makes while we do something else.
+#[derive(Debug)]
+pub struct Listing(Running);
+
+impl Listing {
+    /// What is listed.
+    pub fn finish(self) -> Result<Vec<BString>, GitError> {
+        let listed = self.0.finish()?.success()?;
+        Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
     }
 }
 

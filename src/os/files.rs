@@ -80,6 +80,13 @@ pub fn create_locked(file: &Path, mode: u32) -> io::Result<File> {
     Ok(created)
 }
 
+/// Waits for the lock of a file, which is made if it is not there; held for as long as the returned descriptor is open.
+pub fn lock(file: &Path) -> io::Result<File> {
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
+    opened.lock()?;
+    Ok(opened)
+}
+
 /// Whether somebody holds the lock of an existing file. It is taken for an instant to find out.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {
