@@ -73,13 +73,13 @@ fn no_verdict_is_wrong(rounds: usize) {
     }
 }
 
-#[test]
-fn no_verdict_is_wrong_while_a_file_is_changed_and_put_back() {
-    no_verdict_is_wrong(ROUNDS_SHORT);
+/// As many rounds as `cargo xtask truth` asks for, otherwise a few.
+#[expect(clippy::disallowed_methods, reason = "xtask says how much through the environment")]
+fn rounds() -> usize {
+    if std::env::var_os("DISCERN_TRUTH_WHOLE").is_some() { ROUNDS_LONG } else { ROUNDS_SHORT }
 }
 
 #[test]
-#[ignore = "a thousand runs take minutes: `cargo xtask truth`"]
-fn no_verdict_is_wrong_a_thousand_times() {
-    no_verdict_is_wrong(ROUNDS_LONG);
+fn no_verdict_is_wrong_while_a_file_is_changed_and_put_back() {
+    no_verdict_is_wrong(rounds());
 }

@@ -15,6 +15,7 @@ const ASKING: usize = 64;
 const WORKTREES: usize = 20;
 
 /// The same commit, asked for by many at once: one runs it, the others are told who.
+#[expect(clippy::zombie_processes, reason = "a benchmark that fails ends, and its children with their worktree")]
 pub(super) fn one_commit(place: &Place) -> anyhow::Result<Vec<Row>> {
     let sample = place.sample("crowd");
     let hold = sample.folder().join(".git/hold");

@@ -140,7 +140,7 @@ pub(super) fn output(place: &Place) -> anyhow::Result<Vec<Row>> {
         let _ = std::fs::remove_file(&file);
         let mut command = process::command("/bin/sh");
         command.args(["-c", &run]).stdout(std::fs::File::create(&file)?);
-        plain.push(time(|| Ok(ensure_success(command.status()?)?))?);
+        plain.push(time(|| ensure_success(command.status()?))?);
         std::fs::remove_file(&file)?;
         anonymous = anonymous.max(anonymous_kib(&sample)?);
         let document = sample.ask(&["show", "--json"])?;
@@ -203,8 +203,8 @@ fn anonymous_of(pid: u32) -> Option<u64> {
 fn job_ms(sample: &Sample) -> anyhow::Result<f64> {
     let run = std::fs::read_dir(sample.folder().join(".git/discern/run"))?.next().context("a run")??;
     let text = std::fs::read_to_string(run.path().join("journal"))?;
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let ended = lines.filter(|line| line["event"] == "finished").last().context("an end in the journal")?;
+    let mut lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let ended = lines.rfind(|line| line["event"] == "finished").context("an end in the journal")?;
     ended["requirement"]["duration_ms"].as_f64().context("a duration")
 }
 
