@@ -159,7 +159,7 @@ fn a_store_that_can_not_be_written_is_said_within_five_seconds_and_nothing_was_r
 #[test]
 fn ctrl_z_stops_jobs_and_their_clocks_and_fg_lets_them_go_on() {
     let scene = Scene::running("echo ready; echo $$ >../pid; while [ ! -e ../go ]; do sleep 0.05; done");
-    scene.configure("timeout = 5");
+    scene.configure("timeout = 15");
     scene.save("with a time limit");
     let mut terminal = Terminal::new(80, 24);
     let shell = terminal.start_program(&scene, &["bash", "--norc", "--noprofile", "-i"]);
@@ -172,7 +172,7 @@ fn ctrl_z_stops_jobs_and_their_clocks_and_fg_lets_them_go_on() {
     terminal.wait_for("Stopped", 1);
     // For longer than the job may take.
     let stopped_ms = now_ms();
-    wait_for("six seconds", || now_ms() - stopped_ms > 6_000);
+    wait_for("sixteen seconds", || now_ms() - stopped_ms > 16_000);
     scene.write("../go", "");
     assert_eq!(state_of(job), Some('T'), "it stands still");
     terminal.enter(b"fg; echo status-$?\n");
