@@ -17,7 +17,7 @@ use crate::engine::session::Session;
 use crate::engine::trunk;
 use crate::engine::worktree_lock::WorktreeLock;
 use crate::exit::Exit;
-use crate::git::{Cleanliness, Depth, GitError, Head, Untracked};
+use crate::git::{Cleanliness, GitError, Head, Look, Untracked};
 use crate::id::{CommitId, OperationHandle};
 use crate::report::live::View;
 use crate::report::status;
@@ -51,16 +51,19 @@ pub fn run(global: &Global, _args: &Status) -> anyhow::Result<Exit> {
 fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>), GateError> {
     let mut document = blank();
     let mut page = None;
-    match session.repository.head() {
-        Ok(head) => page = this_commit(&head, session, &mut document)?,
+    let repository = session.repository;
+    // Nothing takes longer than git's look at the worktree: everything else is looked up while it works.
+    let look = repository.worktree().is_ok().then(|| repository.begin_to_look(Untracked::Refuse)).transpose()?;
+    document.claims = claims(session)?;
+    match repository.head() {
+        Ok(head) => page = this_commit(&head, look, session, &mut document)?,
         Err(GitError::Unborn { .. }) => document.hints.push("git commit".to_owned()),
         Err(error) => return Err(error.into()),
     }
-    document.unguarded = match hook::effective(session.repository)? {
+    document.unguarded = match hook::effective(repository)? {
         HookState::Effective { .. } => None,
         HookState::NotEffective { why } => Some(why),
     };
-    document.claims = claims(session)?;
     let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
     let of_this = |claim: &&ClaimReport| claim.state == ClaimState::Running && claim.candidate == commit;
     if document.standing == CommitStanding::None && document.claims.iter().any(|claim| of_this(&claim)) {
@@ -94,6 +97,7 @@ fn blank() -> StatusDocument {
 /// What is known of `HEAD`, and what comes next.
 fn this_commit(
     head: &Head,
+    look: Option<Look>,
     session: &mut Session<'_>,
     document: &mut StatusDocument,
 ) -> Result<Option<String>, GateError> {
@@ -132,7 +136,7 @@ fn this_commit(
         replayed = outcome.failed.iter().all(|failed| failed.may_be_replayed);
     }
     if !repository.is_bare() {
-        look_at_worktree(head, &config, session, document)?;
+        look_at_worktree(head, look, &config, session, document)?;
     }
     let next = match (document.standing, document.clean) {
         (CommitStanding::Proven, Some(false)) | (_, Some(false)) => "git discern run",
@@ -159,6 +163,7 @@ fn not_provable(refusal: Refusal, document: &mut StatusDocument) -> Option<Strin
 
 fn look_at_worktree(
     head: &Head,
+    look: Option<Look>,
     config: &Config,
     session: &Session<'_>,
     document: &mut StatusDocument,
@@ -167,7 +172,8 @@ fn look_at_worktree(
         crate::config::Untracked::Refuse => Untracked::Refuse,
         crate::config::Untracked::Ignore => Untracked::Ignore,
     };
-    match session.repository.cleanliness(head, untracked, Depth::Now)? {
+    let look = look.map_or_else(|| session.repository.begin_to_look(untracked), Ok)?;
+    match session.repository.cleanliness_seen_by(look, head, untracked)? {
         Cleanliness::Clean { .. } => document.clean = Some(true),
         Cleanliness::Dirty { paths, causes } => {
             document.clean = Some(false);
