@@ -179,7 +179,25 @@ impl Ground {
     }
 
     /// The next `done` from another worktree proceeds at once, and so does the one whose run was killed.
+    /// A git that was killed with the one lock of a reftable repository in its hand stops everybody's git there (C25). The lock
+    /// is empty, so nothing proves whose it is: it is named, and broken on demand.
+    fn break_table_lock(&self, met: &mut Met) -> anyhow::Result<()> {
+        let lock = self.place("r").join(".git/reftable/tables.list.lock");
+        if !lock.exists() {
+            return Ok(());
+        }
+        let seen = self.discern("r", &["recover", "--dry-run"])?;
+        let named = reference(&String::from_utf8_lossy(&seen.stderr))
+            .or_else(|_| reference(&String::from_utf8_lossy(&seen.stdout)))?;
+        let recovered = self.discern("r", &["recover", "--break-lock", &named])?;
+        ensure!(recovered.status.success(), "{}", String::from_utf8_lossy(&recovered.stderr));
+        ensure!(!lock.exists(), "the lock of the tables is still there");
+        *met.entry("the lock of the tables had to be broken".to_owned()).or_default() += 1;
+        Ok(())
+    }
+
     fn goes_on(&self, round: u32, met: &mut Met) -> anyhow::Result<()> {
+        self.break_table_lock(met)?;
         self.commit("other", &format!("other {round}"))?;
         for place in ["other", "r"] {
             let mut answer = self.discern(place, &["done"])?;
@@ -210,7 +228,7 @@ impl Ground {
 /// The ref that a message names.
 fn reference(said: &str) -> anyhow::Result<String> {
     let at = said.find("refs/discern/").context("the message names no ref")?;
-    let end = |letter: char| letter.is_whitespace() || letter == '`' || letter == '\'';
+    let end = |letter: char| letter.is_whitespace() || [',', '`', '\''].contains(&letter);
     Ok(said[at..].split(end).next().unwrap_or_default().trim_end_matches(".lock").to_owned())
 }
 
