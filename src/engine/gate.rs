@@ -227,7 +227,8 @@ impl Gate<'_, '_> {
         let by = self.session.retiring_run(self.request.command(), self.began);
         let inspected = recovery::inspect(commit, self.session, &by, mode);
         match inspected.what {
-            Finding::Live { record, .. } | Finding::NotRetired { record, .. } => Ok(Some(known::pending(&record))),
+            Finding::Live { record, .. } => Ok(Some(known::pending(&record))),
+            Finding::NotRetired { problem, .. } => Err(not_retired(commit, &problem).into()),
             Finding::Unreadable(why) => Err(unreadable(commit, &why).into()),
             Finding::Free | Finding::Abandoned { .. } | Finding::Retired { .. } => Ok(None),
         }
@@ -381,6 +382,14 @@ fn check_chosen(request: &Request, config: &Config) -> Result<(), Refusal> {
     let known: Vec<String> = config.standards.iter().map(|it| format!("`{}`", it.name)).collect();
     let message = format!("there is no standard `{unknown}`; this commit has {}", known.join(", "));
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))
+}
+
+/// The refusal of a candidate whose abandoned claim can't be ended, since its ref can't be written (C25).
+fn not_retired(commit: CommitId, problem: &str) -> Refusal {
+    let name = crate::store::refs::ref_name(&commit);
+    let message = format!("the abandoned claim of this commit can't be retired: {problem}");
+    let fix = format!("git discern recover --break-lock {name}");
+    Refusal::store(Diagnostic::new("claim-not-retired", message).at(name).fix(fix))
 }
 
 /// The refusal of a candidate whose own record can't be read (C27).

@@ -130,8 +130,8 @@ fn retire<S: Claims + Witness + Desk>(
     };
     match session.swap(&candidate, Some(id), &retired) {
         Written::Applied(_) => {}
-        // Somebody was faster: look again another time.
-        Written::Stale => return Finding::NotRetired { record, problem: "it was written to meanwhile".to_owned() },
+        // Somebody was faster: a renewal, a settlement, another retirement.
+        Written::Stale => return Finding::Live { record, remaining_ms: 0 },
         Written::Unknown(problem) if !happened(&retired, session) => return Finding::NotRetired { record, problem },
         Written::Unknown(_) => {}
     }
