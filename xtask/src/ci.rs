@@ -17,7 +17,7 @@ pub(crate) struct Ci {
 const SIMULATED_SEEDS: u64 = 20_000;
 
 /// How many real runs are killed for each change.
-const KILLED_RUNS: u32 = 20;
+const KILLED_RUNS: u32 = 8;
 
 /// Runs it.
 pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
