@@ -11,8 +11,10 @@ use super::completions::Offered;
 use super::{Global, range};
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
-use crate::engine::gate::{self, GateError, Request};
+use crate::engine::gate;
+use crate::engine::no_answer::NoAnswer;
 use crate::engine::range::Order;
+use crate::engine::request::Request;
 use crate::engine::requirements::Chosen;
 use crate::engine::retention;
 use crate::engine::session::Session;
@@ -108,11 +110,11 @@ pub fn carry_out(global: &Global, request: &Request, junit: Option<&Path>) -> an
 }
 
 /// The cause itself, for which the edge has a sentence.
-pub(super) fn cause(error: GateError) -> anyhow::Error {
+pub(super) fn cause(error: NoAnswer) -> anyhow::Error {
     match error {
-        GateError::Refused(refusal) => refusal.into(),
-        GateError::Git(error) => error.into(),
-        GateError::Store(error) => error.into(),
+        NoAnswer::Refused(refusal) => refusal.into(),
+        NoAnswer::Git(error) => error.into(),
+        NoAnswer::Store(error) => error.into(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::completions::Offered;
 use super::{Global, done};
 use crate::document::{ComparedWith, ExplainDocument};
 use crate::engine::forecast::{self, Forecast};
-use crate::engine::gate::GateError;
+use crate::engine::no_answer::NoAnswer;
 use crate::engine::session::Session;
 use crate::evidence::Verdict;
 use crate::evidence::subject::Salt;
@@ -78,7 +78,7 @@ fn with_commit(
     commit: CommitId,
     forecast: &Forecast,
     session: &Session<'_>,
-) -> Result<Compared, GateError> {
+) -> Result<Compared, NoAnswer> {
     let first = forecast::forecast(name, commit, session)?;
     let salt = fresh_salt();
     let differences = forecast::differences(&first.parts(salt), forecast, session)?;
@@ -87,7 +87,7 @@ fn with_commit(
 }
 
 /// Compares with the nearest receipt.
-fn with_receipt(forecast: &Forecast, session: &Session<'_>) -> Result<Compared, GateError> {
+fn with_receipt(forecast: &Forecast, session: &Session<'_>) -> Result<Compared, NoAnswer> {
     let Some(receipt) = forecast::nearest(forecast, session)? else { return Ok((None, Vec::new(), fresh_salt())) };
     let differences = if forecast.subject() == Some(receipt.subject) {
         Vec::new()

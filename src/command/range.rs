@@ -10,8 +10,10 @@ use std::process::Child;
 
 use super::{Global, done, here, refusal};
 use crate::document::{Candidate, RangeDocument, RunDocument};
-use crate::engine::gate::{self, Request};
+use crate::engine::candidate::take_candidate;
+use crate::engine::gate;
 use crate::engine::range::{Order, Walk};
+use crate::engine::request::Request;
 use crate::engine::session::Session;
 use crate::engine::stage::EndingSignal;
 use crate::exit::Exit;
@@ -83,7 +85,7 @@ impl Range<'_> {
     /// How many runs at a time: no more than there are commits and kept checkouts.
     fn parallel(&self) -> usize {
         let asked = self.asked.parallel.get() as usize;
-        let newest = self.commits.last().and_then(|&tip| gate::take_candidate(self.repository, Some(tip)).ok());
+        let newest = self.commits.last().and_then(|&tip| take_candidate(self.repository, Some(tip)).ok());
         let pool = newest.map_or(asked, |subject| subject.config.gate.pool.get() as usize);
         if self.asked.order == Order::Bisect { 1 } else { asked.min(pool).min(self.commits.len()) }
     }

@@ -9,8 +9,8 @@ use crate::claim::owner::Seen;
 use crate::claim::record::EndedBy;
 use crate::document::{Diagnostic, RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, Refusal};
 use crate::engine::claims::Claims as _;
-use crate::engine::gate::GateError;
 use crate::engine::locks::{self, RefLock};
+use crate::engine::no_answer::NoAnswer;
 use crate::engine::recovery::{self, Finding, Mode, Witness as _};
 use crate::engine::session::Session;
 use crate::exit::Exit;
@@ -60,7 +60,7 @@ pub fn run(global: &Global, args: &Recover) -> anyhow::Result<Exit> {
 
 /// Dead locks first, because they would keep a retirement from being written; then every claim; then what retired attempts
 /// left running (C22, C25).
-fn recover(dry_run: bool, session: &mut Session<'_>, document: &mut RecoverDocument) -> Result<(), GateError> {
+fn recover(dry_run: bool, session: &mut Session<'_>, document: &mut RecoverDocument) -> Result<(), NoAnswer> {
     let mode = if dry_run { Mode::Look } else { Mode::Retire };
     let found = locks::all(session)?;
     let removed = if dry_run { Vec::new() } else { locks::remove_dead(session)? };
@@ -138,7 +138,7 @@ fn forget(
     dry_run: bool,
     session: &mut Session<'_>,
     document: &mut RecoverDocument,
-) -> Result<(), GateError> {
+) -> Result<(), NoAnswer> {
     // The commit itself may be gone; its full id will do.
     let candidate = match revision.parse::<CommitId>() {
         Ok(candidate) => candidate,

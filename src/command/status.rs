@@ -9,9 +9,10 @@ use crate::config::Config;
 use crate::document::{
     Candidate, ClaimReport, ClaimState, CommitStanding, Diagnostic, Progress, Refusal, StatusDocument,
 };
-use crate::engine::gate::{self, GateError};
+use crate::engine::candidate::committed_config;
 use crate::engine::hook::{self, HookState};
 use crate::engine::known;
+use crate::engine::no_answer::NoAnswer;
 use crate::engine::recovery::{self, Finding, Mode};
 use crate::engine::session::Session;
 use crate::engine::trunk;
@@ -48,7 +49,7 @@ pub fn run(global: &Global, _args: &Status) -> anyhow::Result<Exit> {
 }
 
 /// The answer, and for people the page of a broken configuration.
-fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>), GateError> {
+fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>), NoAnswer> {
     let mut document = blank();
     let mut page = None;
     let repository = session.repository;
@@ -100,7 +101,7 @@ fn this_commit(
     look: Option<Look>,
     session: &mut Session<'_>,
     document: &mut StatusDocument,
-) -> Result<Option<String>, GateError> {
+) -> Result<Option<String>, NoAnswer> {
     let repository = session.repository;
     document.summary = Some(head.summary.clone());
     document.candidate = Some(Candidate {
@@ -109,9 +110,9 @@ fn this_commit(
         branch: head.branch.clone(),
         worktree: repository.worktree_name(),
     });
-    let config = match gate::committed_config(repository, head) {
+    let config = match committed_config(repository, head) {
         Ok(config) => config,
-        Err(GateError::Refused(refusal)) => return Ok(not_provable(refusal, document)),
+        Err(NoAnswer::Refused(refusal)) => return Ok(not_provable(refusal, document)),
         Err(error) => return Err(error),
     };
     let mut replayed = false;
@@ -186,7 +187,7 @@ fn look_at_worktree(
 }
 
 /// Every unfinished run that is known in this repository, the oldest first.
-fn claims(session: &mut Session<'_>) -> Result<Vec<ClaimReport>, GateError> {
+fn claims(session: &mut Session<'_>) -> Result<Vec<ClaimReport>, NoAnswer> {
     let by = session.retiring_run("status", None);
     let mut claims = Vec::new();
     for candidate in session.claimed()? {

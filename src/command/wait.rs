@@ -7,8 +7,8 @@ use super::completions::Offered;
 use super::{Global, done};
 use crate::document::{Candidate, Diagnostic, Refusal, RunDocument};
 use crate::engine::follow::{self, Followed, Following};
-use crate::engine::gate::GateError;
 use crate::engine::known;
+use crate::engine::no_answer::NoAnswer;
 use crate::engine::session::Session;
 use crate::exit::{Exit, OutcomeWord};
 use crate::report::answer;
@@ -45,7 +45,7 @@ struct Seen {
     reports: Vec<crate::document::RequirementReport>,
 }
 
-fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<RunDocument, GateError> {
+fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<RunDocument, NoAnswer> {
     let mut document = match followed {
         Followed::Ended(outcome) => {
             let mut document = known::as_document("wait", session, &outcome, None)?;

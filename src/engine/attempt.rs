@@ -1,15 +1,16 @@
 //! One attempt of a real run: journal, reservation, plan, loop, settlement, report (steps 6 to 10 of the story).
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use super::candidate::Subject;
 use super::claims::Claims as _;
 use super::evaluate::{self, Evaluator, known_receipt};
-use super::gate::{GateError, Request, Subject, unreadable};
 use super::machine::{Ground, Machine, Parts, Work, log_file};
+use super::no_answer::{NoAnswer, unreadable};
 use super::planning;
-use super::requirements::{self, Detailed, Unplanned};
+use super::request::Request;
+use super::requirements::{self, Unplanned};
 use super::run::{Run, Stopped, Unreserved, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
@@ -62,7 +63,7 @@ pub fn make(
     held: Held<'_>,
     session: &mut Session<'_>,
     reporter: &mut dyn Audience,
-) -> Result<Attempted, GateError> {
+) -> Result<Attempted, NoAnswer> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
     let Held { mut ground, signals } = held;
     let top = ground.repository.worktree()?.to_owned();
@@ -438,9 +439,4 @@ fn unsettled(request: &Request, stopped: Option<&Stopped>, problem: &str) -> Run
     let message = format!("the attempt could not be settled ({problem}); its claim lapses by itself within a minute");
     document.diagnostics.push(Diagnostic::new("not-settled", message));
     document
-}
-
-/// The requirements of a run, by key.
-pub fn by_key(details: Vec<Detailed>) -> BTreeMap<RequirementKey, Detailed> {
-    details.into_iter().map(|detailed| (detailed.requirement.key.clone(), detailed)).collect()
 }

@@ -1,53 +1,11 @@
-//! What a run works on: a commit with its committed configuration, on a worktree that is exactly its tree; and why there is
-//! no answer where that can't be had.
+//! What a run works on: a commit with its committed configuration, on a worktree that is exactly its tree.
 
-use super::pool::NotReady;
-use super::trunk::{Comparison, NotCompared};
+use super::no_answer::NoAnswer;
+use super::trunk::Comparison;
 use crate::config::{self, Colour, Config, Untracked};
 use crate::document::{Candidate, Diagnostic, Refusal};
-use crate::git::{self, Cleanliness, Depth, GitError, Head, Snapshot};
+use crate::git::{self, Cleanliness, Depth, Head, Snapshot};
 use crate::id::CommitId;
-use crate::ledger::LedgerError;
-use crate::store::StoreError;
-
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum GateError {
-    /// Something has to be mended first.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The repository could not be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// The store could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<NotReady> for GateError {
-    fn from(error: NotReady) -> Self {
-        match error {
-            NotReady::Refused(refusal) => Self::Refused(refusal),
-            NotReady::Git(error) => Self::Git(error),
-            NotReady::Store(error) => Self::Store(error),
-        }
-    }
-}
-
-impl From<NotCompared> for GateError {
-    fn from(error: NotCompared) -> Self {
-        match error {
-            NotCompared::Refused(refusal) => Self::Refused(refusal),
-            NotCompared::Git(error) => Self::Git(error),
-        }
-    }
-}
-
-impl From<LedgerError> for GateError {
-    fn from(error: LedgerError) -> Self {
-        Self::Store(StoreError { doing: error.doing, problem: error.problem })
-    }
-}
 
 /// What a run works on.
 pub struct Subject {
@@ -79,7 +37,7 @@ pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), 
 ///
 /// # Errors
 /// There is no worktree, no commit, no configuration, or a broken one.
-pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, GateError> {
+pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, NoAnswer> {
     repository.worktree()?;
     let head = match commit {
         Some(commit) => repository.detached(commit)?,
@@ -99,7 +57,7 @@ pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) ->
 ///
 /// # Errors
 /// There is none, or a broken one.
-pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, GateError> {
+pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, NoAnswer> {
     let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
         let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
         let diagnostic = if uncommitted {
@@ -119,19 +77,18 @@ pub(super) fn check_clean(
     repository: &git::Repository,
     subject: &Subject,
     depth: Depth,
-) -> Result<Option<Snapshot>, GateError> {
+) -> Result<Option<Snapshot>, NoAnswer> {
     clean(repository.cleanliness(&subject.head, untracked(&subject.config), depth)?)
 }
 
 /// What a look at the worktree comes to.
-pub(super) fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, GateError> {
+pub(super) fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, NoAnswer> {
     match cleanliness {
         Cleanliness::Clean { snapshot } => Ok(snapshot),
         Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
     }
 }
 
-/// What a configuration makes of untracked files.
 /// What the configuration says about untracked files.
 pub(super) fn untracked(config: &Config) -> git::Untracked {
     match config.gate.untracked {

@@ -5,9 +5,10 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::gate::{self, GateError};
+use super::candidate::committed_config;
 use super::hook::{self, HookState};
 use super::locks;
+use super::no_answer::NoAnswer;
 use super::recovery::{self, Finding, Mode};
 use super::retention;
 use super::session::Session;
@@ -39,7 +40,7 @@ const SHELL_WORDS: [&str; 22] = [
 ///
 /// # Errors
 /// The store can't be listed.
-pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, GateError> {
+pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, NoAnswer> {
     let repository = session.repository;
     let mut checks = vec![git(repository), format(repository)];
     let config = config(repository, &mut checks);
@@ -86,7 +87,7 @@ fn format(repository: &Repository) -> DoctorCheck {
 /// The configuration that counts, which is the committed one; the worktree's where there is no commit.
 fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Config> {
     let committed = match repository.head() {
-        Ok(head) => gate::committed_config(repository, &head),
+        Ok(head) => committed_config(repository, &head),
         Err(GitError::Unborn { .. }) => {
             checks.push(check("configuration", CheckState::Note, "nothing is committed yet"));
             return in_worktree(repository);
@@ -99,7 +100,7 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
             checks.push(check("configuration", CheckState::Good, message));
             Some(config)
         }
-        Err(GateError::Refused(refusal)) => {
+        Err(NoAnswer::Refused(refusal)) => {
             for one in refusal.diagnostics {
                 let message = [&[one.message][..], &one.place].concat().join(", ");
                 checks.push(DoctorCheck { fix: one.fix, ..check("configuration", CheckState::Broken, message) });
@@ -245,7 +246,7 @@ fn processes() -> DoctorCheck {
     }
 }
 
-fn claims(session: &mut Session<'_>) -> Result<DoctorCheck, GateError> {
+fn claims(session: &mut Session<'_>) -> Result<DoctorCheck, NoAnswer> {
     let by = session.retiring_run("doctor", None);
     let (mut live, mut abandoned, mut unreadable) = (0, 0, Vec::new());
     for candidate in session.candidates()? {
@@ -268,7 +269,7 @@ fn claims(session: &mut Session<'_>) -> Result<DoctorCheck, GateError> {
     Ok(check("claims", CheckState::Good, format!("{live} held, none abandoned")))
 }
 
-fn lock_files(session: &mut Session<'_>, mends: bool) -> Result<DoctorCheck, GateError> {
+fn lock_files(session: &mut Session<'_>, mends: bool) -> Result<DoctorCheck, NoAnswer> {
     let removed = if mends { locks::remove_dead(session)? } else { Vec::new() };
     let found = locks::all(session)?;
     let old = found.iter().find_map(|lock| match lock.what {

@@ -5,8 +5,8 @@
 //! retires or changes a claim.
 
 use super::claims::Claims as _;
-use super::gate::GateError;
 use super::known;
+use super::no_answer::{NoAnswer, unreadable};
 use super::recovery::{self, Finding, Mode};
 use super::session::Session;
 use super::worktree_lock::WorktreeLock;
@@ -66,7 +66,7 @@ pub enum Followed {
 ///
 /// # Errors
 /// It is neither; there is no commit.
-pub fn target(session: &Session<'_>, text: Option<&str>) -> Result<Target, GateError> {
+pub fn target(session: &Session<'_>, text: Option<&str>) -> Result<Target, NoAnswer> {
     let repository = session.repository;
     let Some(text) = text else {
         let holder = WorktreeLock::holder(repository.git_dir()).ok().flatten().flatten();
@@ -112,7 +112,7 @@ impl<'f, 'r> Following<'f, 'r> {
         target: &Target,
         session: &'f mut Session<'r>,
         audience: &'f mut dyn Audience,
-    ) -> Result<Self, GateError> {
+    ) -> Result<Self, NoAnswer> {
         let mut following = Self {
             session,
             audience,
@@ -139,7 +139,7 @@ impl<'f, 'r> Following<'f, 'r> {
         self.journal.as_ref().map(Follower::header)
     }
 
-    fn of_operation(&mut self, handle: &OperationHandle) -> Result<(), GateError> {
+    fn of_operation(&mut self, handle: &OperationHandle) -> Result<(), NoAnswer> {
         if let Ok(journal) = self.session.journals.follow(handle) {
             let header = journal.header();
             (self.commit, self.attempt) = (header.candidate, header.attempt);
@@ -159,10 +159,10 @@ impl<'f, 'r> Following<'f, 'r> {
         Err(Refusal::new(Diagnostic::new("unknown-operation", message).fix("git discern status")).into())
     }
 
-    fn of_commit(&mut self, commit: CommitId) -> Result<(), GateError> {
+    fn of_commit(&mut self, commit: CommitId) -> Result<(), NoAnswer> {
         self.commit = Some(commit);
         match self.session.look(&commit) {
-            Seen::Unreadable(why) => return Err(super::gate::unreadable(commit, &why).into()),
+            Seen::Unreadable(why) => return Err(unreadable(commit, &why).into()),
             Seen::Record(_, record) => {
                 self.attempt = Some(record.attempt.id);
                 let handle = record.attempt.executor.journal.as_ref().map(|journal| &journal.handle);
@@ -181,7 +181,7 @@ impl<'f, 'r> Following<'f, 'r> {
     ///
     /// # Errors
     /// The store can't be read.
-    pub fn follow(&mut self, limit_ms: u64) -> Result<Followed, GateError> {
+    pub fn follow(&mut self, limit_ms: u64) -> Result<Followed, NoAnswer> {
         let begun_ms = self.session.now().monotonic_ms;
         loop {
             self.listen();
@@ -200,7 +200,7 @@ impl<'f, 'r> Following<'f, 'r> {
     }
 
     /// How it stands now.
-    fn state(&mut self) -> Result<Followed, GateError> {
+    fn state(&mut self) -> Result<Followed, NoAnswer> {
         let Some((commit, attempt)) = self.commit.zip(self.attempt) else { return Ok(self.state_by_journal()) };
         let by = self.session.retiring_run("wait", None);
         match recovery::inspect(commit, self.session, &by, Mode::Look).what {
@@ -212,13 +212,13 @@ impl<'f, 'r> Following<'f, 'r> {
                 Ok(Followed::Abandoned { pending: Box::new(pending), reason })
             }
             Finding::Unreadable(_) if self.is_held() => Ok(self.state_by_journal()),
-            Finding::Unreadable(why) => Err(super::gate::unreadable(commit, &why).into()),
+            Finding::Unreadable(why) => Err(unreadable(commit, &why).into()),
             _ => self.ended(commit, attempt),
         }
     }
 
     /// How an attempt ended that its ref does not name as unfinished: by its record, by the one that followed, or by the ledger.
-    fn ended(&mut self, commit: CommitId, attempt: AttemptId) -> Result<Followed, GateError> {
+    fn ended(&mut self, commit: CommitId, attempt: AttemptId) -> Result<Followed, NoAnswer> {
         let record: Option<Record> = match self.session.look(&commit) {
             Seen::Record(_, record) => Some(*record),
             Seen::Absent | Seen::Unreadable(_) => None,

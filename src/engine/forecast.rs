@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::gate::{self, GateError};
+use super::candidate::committed_config;
+use super::no_answer::NoAnswer;
 use super::requirements::{self, Chosen, Detailed, Scope, Surroundings, Unplanned};
 use super::session::Session;
 use super::trunk;
@@ -57,11 +58,11 @@ impl Forecast {
 ///
 /// # Errors
 /// The commit has no such requirement, or no usable configuration; the repository or the ledger can't be read.
-pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<Forecast, GateError> {
+pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<Forecast, NoAnswer> {
     let repository = session.repository;
     let read = repository.objects()?.commit(commit)?;
     let head = Head { commit, tree: read.tree, branch: None, summary: read.summary };
-    let config = gate::committed_config(repository, &head)?;
+    let config = committed_config(repository, &head)?;
     let known = config.job(name).is_some() || config.standard(name).is_some();
     if !known {
         let jobs = config.jobs.iter().map(|job| format!("`{}`", job.name));
@@ -104,7 +105,7 @@ pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<
 ///
 /// # Errors
 /// The ledger can't be read.
-pub fn nearest(forecast: &Forecast, session: &Session<'_>) -> Result<Option<Receipt>, GateError> {
+pub fn nearest(forecast: &Forecast, session: &Session<'_>) -> Result<Option<Receipt>, NoAnswer> {
     if let Some(subject) = forecast.subject() {
         let same = session.ledger.receipts(subject)?.receipts;
         if let Some(receipt) = newest(same.iter().filter(|receipt| receipt.kind == forecast.key.kind)) {
@@ -118,7 +119,7 @@ pub fn nearest(forecast: &Forecast, session: &Session<'_>) -> Result<Option<Rece
 ///
 /// # Errors
 /// The repository can't be read.
-pub fn differences(older: &SubjectParts, forecast: &Forecast, session: &Session<'_>) -> Result<Vec<String>, GateError> {
+pub fn differences(older: &SubjectParts, forecast: &Forecast, session: &Session<'_>) -> Result<Vec<String>, NoAnswer> {
     let trees = session.repository.trees()?;
     let changed = |old: TreeId, new: TreeId, specs: &[String]| {
         let specs = Pathspecs::parse(specs).ok();
@@ -130,7 +131,7 @@ pub fn differences(older: &SubjectParts, forecast: &Forecast, session: &Session<
 }
 
 /// The newest recorded answer of each toolchain command that `config` declares.
-fn recorded_answers(config: &Config, session: &Session<'_>) -> Result<BTreeMap<String, ToolchainPart>, GateError> {
+fn recorded_answers(config: &Config, session: &Session<'_>) -> Result<BTreeMap<String, ToolchainPart>, NoAnswer> {
     let jobs = config.jobs.iter().map(|job| (RequirementKind::Job, &job.name, &job.influences));
     let standards = config.standards.iter().map(|it| (RequirementKind::Standard, &it.name, &it.influences));
     let mut answers = BTreeMap::new();
@@ -180,7 +181,7 @@ fn variable(name: &str) -> Option<Vec<u8>> {
     environment::variable(name).map(|value| value.into_vec())
 }
 
-fn cause(error: Unplanned) -> GateError {
+fn cause(error: Unplanned) -> NoAnswer {
     match error {
         Unplanned::Refused(refusal) => refusal.into(),
         Unplanned::Git(error) => error.into(),

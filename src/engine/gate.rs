@@ -5,18 +5,18 @@
 //! 9. The last tree check, the Proof, settlement. 10. Absorb and report. Nothing is written before 4.
 
 use super::attempt::{self, Attempted};
-pub use super::candidate::{GateError, Subject, committed_config, take_candidate};
-use super::candidate::{check_clean, clean, refuse_inside_own_job, untracked};
+use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_candidate, untracked};
 use super::known;
 use super::machine::Ground;
+use super::no_answer::{NoAnswer, unreadable};
 use super::pool::{Held, Pool};
 use super::recovery::{self, Finding, Mode};
-use super::requirements::Chosen;
+use super::request::Request;
 use super::run::Stopped;
 use super::session::Session;
 use super::stage::EndingSignal;
 use super::trunk::{self, Comparison};
-use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
+use super::worktree_lock::{self, Holder, LOOK_AGAIN_MS, Taken, WAIT_MS, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Config, Workspace};
 use crate::document::{Diagnostic, LOOSER, Pending, Refusal, RunDocument};
@@ -33,50 +33,11 @@ use crate::standard::Looser;
 use crate::store::StoreError;
 use crate::time::Timestamp;
 
-/// How long a run waits for its worktree before it answers *pending*, in milliseconds (C28).
-pub(super) const WORKTREE_WAIT_MS: u64 = 10_000;
-
-/// How often a waiting run looks again, in milliseconds.
-pub(super) const LOOK_AGAIN_MS: u64 = 100;
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// To prove, or to measure.
-    pub purpose: Purpose,
-    /// The standards that `standards` measures.
-    pub chosen: Chosen,
-    /// What runs again whatever is known.
-    pub rerun: Rerun,
-    /// Whether to wait for a claim that is held: for ever, or for so many seconds.
-    pub wait: Option<Option<u64>>,
-    /// Whether a failure keeps the rest from starting.
-    pub keep_going: bool,
-    /// The commit; nothing means `HEAD`. One that is named is always worked on in a kept checkout.
-    pub commit: Option<CommitId>,
-    /// Whether jobs run in a kept checkout whatever the configuration says (`--isolated`).
-    pub isolated: bool,
-}
-
-impl Request {
-    /// The subcommand's name.
-    pub fn command(&self) -> &'static str {
-        match self.purpose {
-            Purpose::Done => "done",
-            Purpose::Standards => "standards",
-        }
-    }
-}
-
 /// Carries out `request`, on the `HEAD` of the session's worktree unless it names a commit.
 ///
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
-pub fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    reporter: &mut dyn Audience,
-) -> Result<RunDocument, GateError> {
+pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
     repository.worktree()?;
@@ -140,7 +101,7 @@ enum Obstacle {
 }
 
 impl Gate<'_, '_> {
-    fn wait_and_run(&mut self, mut snapshot: Option<Snapshot>) -> Result<RunDocument, GateError> {
+    fn wait_and_run(&mut self, mut snapshot: Option<Snapshot>) -> Result<RunDocument, NoAnswer> {
         let since_ms = self.session.now().monotonic_ms;
         loop {
             let obstacle = match self.clear_the_way()? {
@@ -166,7 +127,7 @@ impl Gate<'_, '_> {
             let waited_ms = now_ms - *self.waited_since_ms.get_or_insert(now_ms);
             let (pending, limit_ms) = match (obstacle, self.request.wait) {
                 (Obstacle::Claim(pending), None) => (pending, 0),
-                (Obstacle::Worktree(pending), None) => (pending, WORKTREE_WAIT_MS),
+                (Obstacle::Worktree(pending), None) => (pending, WAIT_MS),
                 (Obstacle::Claim(pending) | Obstacle::Worktree(pending), Some(seconds)) => {
                     (pending, seconds.map_or(u64::MAX, |seconds| seconds.saturating_mul(1000)))
                 }
@@ -190,7 +151,7 @@ impl Gate<'_, '_> {
 
     /// Recovery, then the worktree's lock; or what is in the way. The candidate's own claim is looked at first, so that a live
     /// one is answered at once and nothing is written.
-    fn clear_the_way(&mut self) -> Result<Result<Held, Obstacle>, GateError> {
+    fn clear_the_way(&mut self) -> Result<Result<Held, Obstacle>, NoAnswer> {
         let commit = self.subject.head.commit;
         if let Some(pending) = self.claim_of(commit, Mode::Look)? {
             return Ok(Err(Obstacle::Claim(Box::new(pending))));
@@ -223,7 +184,7 @@ impl Gate<'_, '_> {
     }
 
     /// Who has the claim of `commit`, if it may not be taken over; a claim that may be is retired, if so asked.
-    fn claim_of(&mut self, commit: CommitId, mode: Mode) -> Result<Option<Pending>, GateError> {
+    fn claim_of(&mut self, commit: CommitId, mode: Mode) -> Result<Option<Pending>, NoAnswer> {
         let by = self.session.retiring_run(self.request.command(), self.began);
         let inspected = recovery::inspect(commit, self.session, &by, mode);
         match inspected.what {
@@ -235,7 +196,7 @@ impl Gate<'_, '_> {
     }
 
     /// Retires every abandoned claim in the repository (C22). What can't be retired, or read, is noted and stops nothing.
-    fn recover(&mut self) -> Result<(), GateError> {
+    fn recover(&mut self) -> Result<(), NoAnswer> {
         let attempt = self.begin();
         let by = self.session.retiring_run(self.request.command(), Some(attempt));
         for candidate in self.session.claimed()? {
@@ -303,7 +264,7 @@ impl Gate<'_, '_> {
     }
 
     /// What another run found out while this one waited: an outcome of the same purpose answers it, unless `--rerun` (C26).
-    fn answer_of_another(&mut self) -> Result<Option<RunDocument>, GateError> {
+    fn answer_of_another(&mut self) -> Result<Option<RunDocument>, NoAnswer> {
         if self.waited_since_ms.is_none() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None
         {
             return Ok(None);
@@ -312,7 +273,7 @@ impl Gate<'_, '_> {
     }
 
     /// The candidate must still be `HEAD` after a wait.
-    fn subject_is_as_it_was(&self) -> Result<(), GateError> {
+    fn subject_is_as_it_was(&self) -> Result<(), NoAnswer> {
         let head = self.session.repository.head()?;
         if head.commit == self.subject.head.commit {
             return Ok(());
@@ -321,7 +282,7 @@ impl Gate<'_, '_> {
         Err(Refusal::new(Diagnostic::new("candidate-moved", message).fix("git discern done")).into())
     }
 
-    fn attempt(&mut self, held: Held, snapshot: Option<Snapshot>) -> Result<Attempted, GateError> {
+    fn attempt(&mut self, held: Held, snapshot: Option<Snapshot>) -> Result<Attempted, NoAnswer> {
         let attempt = self.begin();
         let Held { number, lock } = held;
         let made;
@@ -353,7 +314,7 @@ impl Gate<'_, '_> {
 }
 
 /// What the candidate's newest outcome answers by itself.
-fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Option<RunDocument>, GateError> {
+fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Option<RunDocument>, NoAnswer> {
     let repository = session.repository;
     let trunk = || trunk::compare(repository, subject.head.commit, &subject.config);
     known::answer(session, subject.head.commit, &subject.config, &trunk)
@@ -390,13 +351,4 @@ fn not_retired(commit: CommitId, problem: &str) -> Refusal {
     let message = format!("the abandoned claim of this commit can't be retired: {problem}");
     let fix = format!("git discern recover --break-lock {name}");
     Refusal::store(Diagnostic::new("claim-not-retired", message).at(name).fix(fix))
-}
-
-/// The refusal of a candidate whose own record can't be read (C27).
-pub fn unreadable(commit: CommitId, why: &str) -> Refusal {
-    let message = format!("the attempt record of this commit can't be read: {why}");
-    let diagnostic = Diagnostic::new("record-unreadable", message)
-        .at(format!("refs/discern/attempt/{commit}"))
-        .fix(format!("git discern recover --forget {commit}"));
-    Refusal::store(diagnostic)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::gate::GateError;
+use super::no_answer::NoAnswer;
 use crate::config::{self, Config, Standard};
 use crate::document::{Diagnostic, HistoryDocument, HistoryPoint, Refusal, StandardHistory};
 use crate::evidence::{Proof, Reading, RequirementKind, newest};
@@ -33,7 +33,7 @@ pub fn history(
     tip: CommitId,
     names: &[Name],
     commits_max: usize,
-) -> Result<HistoryDocument, GateError> {
+) -> Result<HistoryDocument, NoAnswer> {
     let ledger = Ledger::new(repository);
     let commits = first_parents(repository, tip, commits_max)?;
     let mut standards: Vec<StandardHistory> = Vec::new();
@@ -58,7 +58,7 @@ pub fn history(
 }
 
 /// `tip` and the first parents before it, newest first, as far as they are here.
-fn first_parents(repository: &Repository, tip: CommitId, commits_max: usize) -> Result<Vec<Commit>, GateError> {
+fn first_parents(repository: &Repository, tip: CommitId, commits_max: usize) -> Result<Vec<Commit>, NoAnswer> {
     let objects = repository.objects()?;
     let mut commits = Vec::new();
     let mut next = Some(tip);
@@ -71,7 +71,7 @@ fn first_parents(repository: &Repository, tip: CommitId, commits_max: usize) -> 
 }
 
 /// The configuration of a commit; nothing where it has none that can be read.
-fn config_of(repository: &Repository, commit: &Commit) -> Result<Option<Config>, GateError> {
+fn config_of(repository: &Repository, commit: &Commit) -> Result<Option<Config>, NoAnswer> {
     let bytes = repository.file_at(commit.tree, config::FILE)?;
     Ok(bytes.and_then(|bytes| Config::parse(&bytes, config::FILE).ok()))
 }

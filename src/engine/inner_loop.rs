@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::attempt::{self, cores};
 use super::candidate::refuse_inside_own_job;
 use super::evaluate::{self, Evaluator};
-use super::gate::{GateError, LOOK_AGAIN_MS, WORKTREE_WAIT_MS};
 use super::machine::{Ground, Machine, Parts, Work};
-use super::requirements::Detailed;
+use super::no_answer::NoAnswer;
+use super::requirements::{self, Detailed};
 use super::run::{Run, Stopped, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
 use super::trunk::Comparison;
-use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
+use super::worktree_lock::{self, Holder, LOOK_AGAIN_MS, Taken, WAIT_MS, WorktreeLock};
 use crate::config::{self, Colour, Config};
 use crate::document::{Cancelled, Candidate, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing};
 use crate::event::{Audience, Decision, Event, PlannedRequirement, What};
@@ -45,11 +45,7 @@ pub struct Request {
 ///
 /// # Errors
 /// There is no worktree or no usable `discern.toml`; a name is unknown; the worktree can't be locked.
-pub fn run(
-    request: &Request,
-    session: &mut Session<'_>,
-    audience: &mut dyn Audience,
-) -> Result<RunDocument, GateError> {
+pub fn run(request: &Request, session: &mut Session<'_>, audience: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
     let config = worktree_config(repository)?;
@@ -65,7 +61,7 @@ pub fn run(
 }
 
 /// The configuration as it lies in the worktree, committed or not.
-fn worktree_config(repository: &Repository) -> Result<Config, GateError> {
+fn worktree_config(repository: &Repository) -> Result<Config, NoAnswer> {
     let path = repository.worktree()?.join(config::FILE);
     let bytes = files::read_bounded(&path, config::BYTES_MAX as u64).map_err(|error| {
         let message = format!("`{}` can't be read: {error}", config::FILE);
@@ -105,7 +101,7 @@ fn plan_of(request: &Request, config: &Config, session: &Session<'_>) -> Result<
         rerun: Rerun::None,
     };
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
-    Ok((plan, attempt::by_key(details)))
+    Ok((plan, requirements::by_key(details)))
 }
 
 type Details = BTreeMap<RequirementKey, Detailed>;
@@ -146,7 +142,7 @@ fn take_worktree(
     session: &Session<'_>,
     head: Option<&Head>,
     audience: &mut dyn Audience,
-) -> Result<Result<WorktreeLock, Box<RunDocument>>, GateError> {
+) -> Result<Result<WorktreeLock, Box<RunDocument>>, NoAnswer> {
     let since_ms = session.now().monotonic_ms;
     let mut told = false;
     loop {
@@ -158,7 +154,7 @@ fn take_worktree(
         };
         let pending = worktree_lock::pending(holder, session.repository, head.and_then(|head| head.branch.clone()));
         let now = session.now();
-        if now.monotonic_ms.saturating_sub(since_ms) >= WORKTREE_WAIT_MS {
+        if now.monotonic_ms.saturating_sub(since_ms) >= WAIT_MS {
             let mut document = RunDocument::new("run", Exit::Pending);
             document.pending = Some(pending);
             return Ok(Err(Box::new(document)));
@@ -182,7 +178,7 @@ struct Inner<'i, 'r> {
 
 impl Inner<'_, '_> {
     /// Runs the plan, from the journal to the answer.
-    fn carry_out(&mut self, mut lock: WorktreeLock) -> Result<RunDocument, GateError> {
+    fn carry_out(&mut self, mut lock: WorktreeLock) -> Result<RunDocument, NoAnswer> {
         let top = self.session.repository.worktree()?.to_owned();
         let mut signals = Signals::install(&Signal::OWNER).ok();
         let started_at = self.session.now().wall;

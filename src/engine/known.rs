@@ -2,10 +2,10 @@
 
 use super::claims::Claims as _;
 use super::evaluate;
-use super::gate::{GateError, unreadable};
 use super::machine::log_file;
+use super::no_answer::{NoAnswer, unreadable};
 use super::session::Session;
-use super::trunk::{self, Comparison, NotCompared};
+use super::trunk::{self, Comparison};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
 use crate::claim::record::{EndedBy, Outcome, OwnReason, Purpose};
@@ -23,7 +23,7 @@ use crate::standard::Limit;
 ///
 /// # Errors
 /// The ledger can't be read. A record that can't be read is refused: it may hold the newest outcome (C27).
-pub fn newest_outcome(session: &mut Session<'_>, commit: CommitId) -> Result<Option<OutcomeEntry>, GateError> {
+pub fn newest_outcome(session: &mut Session<'_>, commit: CommitId) -> Result<Option<OutcomeEntry>, NoAnswer> {
     let in_record = match session.look(&commit) {
         Seen::Record(_, record) => OutcomeEntry::from_record(&record).filter(OutcomeEntry::decides),
         Seen::Absent => None,
@@ -52,8 +52,8 @@ pub fn answer(
     session: &mut Session<'_>,
     commit: CommitId,
     config: &Config,
-    comparison: &dyn Fn() -> Result<Comparison, NotCompared>,
-) -> Result<Option<RunDocument>, GateError> {
+    comparison: &dyn Fn() -> Result<Comparison, NoAnswer>,
+) -> Result<Option<RunDocument>, NoAnswer> {
     let Some(outcome) = newest_outcome(session, commit)? else { return Ok(None) };
     let counts = match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) => {

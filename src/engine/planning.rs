@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attempt::by_key;
-use super::gate::{self, Request};
+use super::candidate;
 use super::machine::{Machine, Work};
 use super::measure;
 use super::prepare;
+use super::request::Request;
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
@@ -27,7 +27,11 @@ const CHANGED_PATHS_MAX: usize = 3;
 ///
 /// # Errors
 /// Something has to be mended first; the repository can't be read.
-pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machine<'_, '_>>) -> Result<Work, Unplanned> {
+pub fn make(
+    request: &Request,
+    subject: &candidate::Subject,
+    run: &mut Run<'_, Machine<'_, '_>>,
+) -> Result<Work, Unplanned> {
     let scope = match request.purpose {
         Purpose::Done => Scope::Gate,
         Purpose::Standards => Scope::Standards(&request.chosen),
@@ -69,7 +73,7 @@ pub fn make(request: &Request, subject: &gate::Subject, run: &mut Run<'_, Machin
     let order = details.iter().map(|detailed| detailed.requirement.key.clone()).collect();
     let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
     let known = known.receipts;
-    Ok(Work { config, details: by_key(details), order, plan, known, comparison })
+    Ok(Work { config, details: requirements::by_key(details), order, plan, known, comparison })
 }
 
 /// What is known of each requirement's subject, in the ledger and in this checkout.

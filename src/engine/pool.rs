@@ -22,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 use super::dirty;
 use super::kept;
 use super::left_here::LeftHere;
+use super::no_answer::NoAnswer;
 use super::worktree_lock::{Holder, Taken, WorktreeLock};
 use crate::config::Gate;
 use crate::document::{Diagnostic, Refusal};
@@ -49,20 +50,6 @@ pub struct Held {
     pub number: u32,
     /// Its lock.
     pub lock: WorktreeLock,
-}
-
-/// Why no checkout is ready.
-#[derive(Debug, thiserror::Error)]
-pub enum NotReady {
-    /// The commit can't be checked out exactly, or there is no place for it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The repository could not be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// Marks and folders could not be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// How thoroughly a checkout is moved.
@@ -109,7 +96,7 @@ impl<'r> Pool<'r> {
     ///
     /// # Errors
     /// It can't be made so.
-    pub fn ready(&self, number: u32, head: &Head, untracked: Untracked) -> Result<(Repository, Snapshot), NotReady> {
+    pub fn ready(&self, number: u32, head: &Head, untracked: Untracked) -> Result<(Repository, Snapshot), NoAnswer> {
         let mark = self.marks(number).join("moving");
         let from = if mark.exists() { Thoroughness::Whole } else { Thoroughness::Difference };
         let commit = head.commit.to_string();
@@ -125,7 +112,7 @@ impl<'r> Pool<'r> {
         number: u32,
         head: &Head,
         untracked: Untracked,
-    ) -> Result<(Repository, Snapshot), NotReady> {
+    ) -> Result<(Repository, Snapshot), NoAnswer> {
         let folder = self.checkout(number);
         let mut how = from;
         loop {
@@ -186,7 +173,7 @@ impl<'r> Pool<'r> {
     }
 
     /// Removes whatever is at `folder` and makes a checkout there.
-    fn make(&self, number: u32, folder: &Path, head: &Head) -> Result<Repository, NotReady> {
+    fn make(&self, number: u32, folder: &Path, head: &Head) -> Result<Repository, NoAnswer> {
         let about = || format!("make a kept checkout at `{}`", folder.display());
         let removed = kept::remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
         removed.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;

@@ -289,3 +289,8 @@ impl Maker<'_> {
 
 /// Stands where a job that is not there would; parsing has made sure that none is missing.
 const NO_SUBJECT: Subject = Subject(crate::id::Digest([0; 32]));
+
+/// `details`, by key.
+pub fn by_key(details: Vec<Detailed>) -> BTreeMap<RequirementKey, Detailed> {
+    details.into_iter().map(|detailed| (detailed.requirement.key.clone(), detailed)).collect()
+}

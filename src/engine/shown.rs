@@ -1,9 +1,10 @@
 //! What `show` shows: a commit's newest outcome with the receipts that it rests on.
 
+use super::candidate::committed_config;
 use super::claims::Claims as _;
-use super::gate::{self, GateError};
 use super::known;
 use super::measure;
+use super::no_answer::NoAnswer;
 use super::session::Session;
 use crate::claim::owner::Seen;
 use crate::claim::record::Outcome;
@@ -41,7 +42,7 @@ pub enum Found {
 ///
 /// # Errors
 /// The repository or the ledger can't be read.
-pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, GateError> {
+pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, NoAnswer> {
     let read = session.repository.objects()?.commit(commit)?;
     let Some(outcome) = known::newest_outcome(session, commit)? else {
         return Ok(match session.look(&commit) {
@@ -50,7 +51,7 @@ pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, GateEr
         });
     };
     let head = Head { commit, tree: read.tree, branch: None, summary: read.summary.clone() };
-    let config = gate::committed_config(session.repository, &head).ok();
+    let config = committed_config(session.repository, &head).ok();
     let mut document = known::as_document("show", session, &outcome, config.as_ref())?;
     document.candidate =
         Some(Candidate { commit, tree: read.tree, branch: outcome.branch.clone(), worktree: outcome.worktree.clone() });
@@ -89,7 +90,7 @@ fn receipt_of(
     outcome: &OutcomeEntry,
     own: &[Receipt],
     session: &Session<'_>,
-) -> Result<Option<Receipt>, GateError> {
+) -> Result<Option<Receipt>, NoAnswer> {
     let Some(subject) = report.subject else { return Ok(None) };
     let attempt = report.reused_from.as_ref().map_or(outcome.attempt, |from| from.attempt);
     let in_ledger = session.ledger.receipts(subject)?.receipts;
@@ -118,7 +119,7 @@ fn complete(report: &mut RequirementReport, receipt: &Receipt, session: &Session
 ///
 /// # Errors
 /// The repository or the ledger can't be read.
-pub fn log_of(name: &Name, commit: CommitId, session: &mut Session<'_>) -> Result<Log, GateError> {
+pub fn log_of(name: &Name, commit: CommitId, session: &mut Session<'_>) -> Result<Log, NoAnswer> {
     let found = find(commit, session)?;
     if let Found::Outcome(shown) = &found
         && let Some(at) = shown.document.requirements.iter().position(|report| report.name == *name)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::no_answer::NoAnswer;
 use crate::config::{self, Colour, Config, JobsOf};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::{Proof, TrunkCompared};
@@ -32,26 +33,15 @@ pub struct Comparison {
     pub moved_on: Option<String>,
 }
 
-/// Why nothing could be compared.
-#[derive(Debug, thiserror::Error)]
-pub enum NotCompared {
-    /// Trunk is needed and is not to be had.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The repository can't be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
 /// Compares `config`, the candidate's, with trunk's at the merge base.
 ///
 /// # Errors
 /// With standards, trunk and the merge base must be here and readable (B089): otherwise it is refused with the command that
 /// fetches them. Without any, a trunk that is not here compares nothing, and says so where one was to be expected.
-pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Comparison, NotCompared> {
+pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Comparison, NoAnswer> {
     let (trunk, merge_base) = match meet(repository, candidate, config) {
         Ok(met) => met,
-        Err(NotCompared::Refused(refusal)) if config.standards.is_empty() => {
+        Err(NoAnswer::Refused(refusal)) if config.standards.is_empty() => {
             return Ok(nothing(&refusal, repository, config));
         }
         Err(error) => return Err(error),
@@ -118,7 +108,7 @@ fn is_on(repository: &Repository, commit: CommitId, branch: &str) -> Result<bool
 }
 
 /// Trunk, and where the candidate parted from it.
-fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NotCompared> {
+fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NoAnswer> {
     let trunk = match trunk_that_counts(repository, candidate, config) {
         Ok(trunk) => trunk,
         Err(GitError::NoTrunk { name }) => {
@@ -171,10 +161,10 @@ fn nothing(refusal: &Refusal, repository: &Repository, config: &Config) -> Compa
 }
 
 /// The configuration of a commit of trunk; nothing where it has none.
-fn config_of(repository: &Repository, commit: CommitId, file: &str) -> Result<Option<Config>, NotCompared> {
+fn config_of(repository: &Repository, commit: CommitId, file: &str) -> Result<Option<Config>, NoAnswer> {
     let tree = repository.objects()?.commit(commit)?.tree;
     let Some(bytes) = repository.file_at(tree, config::FILE)? else { return Ok(None) };
-    Config::parse(&bytes, file).map(Some).map_err(|invalid| NotCompared::Refused(invalid.refusal(Colour::None)))
+    Config::parse(&bytes, file).map(Some).map_err(|invalid| NoAnswer::Refused(invalid.refusal(Colour::None)))
 }
 
 /// A refusal with the command that fetches `branch` as trunk, with all of its history where this clone is shallow. A clone of

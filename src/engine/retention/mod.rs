@@ -11,9 +11,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use self::choice::{FinishedRef, RunFolder};
+use super::candidate::committed_config;
 use super::claims::Claims as _;
-use super::gate::{self, GateError};
 use super::kept::{self, Kept};
+use super::no_answer::NoAnswer;
 use super::session::Session;
 use crate::claim::owner::Seen;
 use crate::id::{AttemptId, CommitId, OperationHandle, RecordId};
@@ -64,7 +65,7 @@ impl Surplus {
 ///
 /// # Errors
 /// The store or the ledger can't be read: then nothing is known to be surplus.
-pub fn look(session: &mut Session<'_>) -> Result<Surplus, GateError> {
+pub fn look(session: &mut Session<'_>) -> Result<Surplus, NoAnswer> {
     let now = session.now().wall;
     let (refs, unfinished, candidates) = refs(session, now)?;
     let runs = runs(session, &unfinished, now);
@@ -78,7 +79,7 @@ pub fn look(session: &mut Session<'_>) -> Result<Surplus, GateError> {
 ///
 /// # Errors
 /// The ledger or a ref can't be written. What was dropped before stays dropped; the rest is surplus the next time, too.
-pub fn drop_surplus(surplus: &Surplus, session: &mut Session<'_>) -> Result<(), GateError> {
+pub fn drop_surplus(surplus: &Surplus, session: &mut Session<'_>) -> Result<(), NoAnswer> {
     for (candidate, record) in &surplus.refs {
         session.records.remove(candidate, *record)?;
     }
@@ -106,7 +107,7 @@ pub fn drop_surplus(surplus: &Surplus, session: &mut Session<'_>) -> Result<(), 
 ///
 /// # Errors
 /// The store or the ledger can't be read or written. Nothing is lost by that: the next run has them again.
-pub fn trim(session: &mut Session<'_>) -> Result<(), GateError> {
+pub fn trim(session: &mut Session<'_>) -> Result<(), NoAnswer> {
     session.repository.refs().forget();
     if session.records.list()?.len() <= choice::REFS_MAX {
         return Ok(());
@@ -145,7 +146,7 @@ pub fn daily(session: &mut Session<'_>) {
 type Refs = (Vec<(CommitId, RecordId)>, BTreeSet<OperationHandle>, HashSet<CommitId>);
 
 /// The surplus refs, whose outcome is in the ledger; the handles of unfinished attempts; and every candidate that has a ref.
-fn refs(session: &mut Session<'_>, now: Timestamp) -> Result<Refs, GateError> {
+fn refs(session: &mut Session<'_>, now: Timestamp) -> Result<Refs, NoAnswer> {
     let (mut finished, mut unfinished, mut candidates) = (Vec::new(), BTreeSet::new(), HashSet::new());
     for (candidate, _) in session.records.list()? {
         candidates.insert(candidate);
@@ -167,7 +168,7 @@ fn refs(session: &mut Session<'_>, now: Timestamp) -> Result<Refs, GateError> {
     Ok((surplus, unfinished, candidates))
 }
 
-fn is_in_ledger(candidate: CommitId, attempt: AttemptId, session: &Session<'_>) -> Result<bool, GateError> {
+fn is_in_ledger(candidate: CommitId, attempt: AttemptId, session: &Session<'_>) -> Result<bool, NoAnswer> {
     Ok(session.ledger.outcomes(candidate)?.iter().any(|outcome| outcome.attempt == attempt))
 }
 
@@ -184,7 +185,7 @@ fn runs(session: &Session<'_>, unfinished: &BTreeSet<OperationHandle>, now: Time
 }
 
 /// Reachability is asked for only where something is old enough to go.
-fn ledger(session: &Session<'_>, now: Timestamp) -> Result<Removals, GateError> {
+fn ledger(session: &Session<'_>, now: Timestamp) -> Result<Removals, NoAnswer> {
     let outcomes = session.ledger.all_outcomes()?;
     let receipts = session.ledger.all_receipts()?.receipts;
     let any_old = outcomes.iter().any(|outcome| choice::is_old(outcome.finished_at, now))
@@ -202,7 +203,7 @@ fn ledger(session: &Session<'_>, now: Timestamp) -> Result<Removals, GateError> 
 /// Kept checkouts that are unused for long, or more than this commit's configuration asks for.
 fn checkouts(session: &Session<'_>, now: Timestamp) -> Vec<Kept> {
     let repository = session.repository;
-    let config = repository.head().ok().and_then(|head| gate::committed_config(repository, &head).ok());
+    let config = repository.head().ok().and_then(|head| committed_config(repository, &head).ok());
     let pool = config.map(|config| config.gate.pool.get());
     kept::all(repository).into_iter().filter(|kept| kept.is_surplus(pool, now)).collect()
 }
