@@ -68,3 +68,33 @@ fn over_smart_http() {
     bench.at("../o.git").git(&["config", "http.receivepack", "true"]);
     guards(&bench, &format!("http://127.0.0.1:{}/o.git", server.stdout().trim()));
 }
+
+/// Whether `folder`, or what `git ls-remote` says of it, has a ref of ours.
+fn has_ours(bench: &Bench, folder: &str) -> bool {
+    let refs = bench.git(&["-C", folder, "for-each-ref"]);
+    let advertised = bench.git(&["ls-remote", folder]);
+    assert!(refs.contains("refs/") && advertised.contains("refs/"), "{refs} {advertised}");
+    refs.contains("discern")
+}
+
+#[test]
+fn clones_fetches_and_pushes_carry_nothing_of_ours_unless_asked() {
+    let bench = guarded();
+    for (number, base) in [String::new(), "file://".to_owned()].into_iter().enumerate() {
+        let here = format!("{base}{}", bench.root().join("r").display());
+        let (clone, bare) = (format!("../clone{number}"), format!("../bare{number}"));
+        bench.git(&["clone", "-q", &here, &clone]);
+        bench.git(&["clone", "-q", "--bare", &here, &bare]);
+        bench.git(&["-C", &clone, "fetch", "-q", "--all", "--tags", "--prune"]);
+        bench.git(&["-C", &clone, "fetch", "-q", "--refetch", "origin"]);
+        let there = format!("{base}{}", bench.root().join("o.git").display());
+        bench.git(&["remote", "set-url", "origin", &there]);
+        bench.git(&["push", "-q", "--all", "origin"]);
+        bench.git(&["push", "-q", "--follow-tags", "origin", "main", "+HEAD:refs/heads/other"]);
+        for folder in [&clone, &bare, "../o.git"] {
+            assert!(!has_ours(&bench, folder), "{folder} by {here}");
+        }
+    }
+    bench.git(&["push", "-q", "--mirror", "origin"]);
+    assert!(has_ours(&bench, "../o.git"), "a mirror is asked for everything");
+}

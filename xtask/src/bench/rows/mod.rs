@@ -4,6 +4,7 @@ mod answers;
 mod crowd;
 mod kept;
 mod runs;
+mod transfer;
 mod transitions;
 
 use super::{Place, Row};
@@ -28,5 +29,6 @@ pub(crate) const ALL: &[(&str, Measure)] = &[
     ("binary", answers::binary),
     ("ledger", kept::ledger),
     ("git", kept::users_git),
+    ("transfer", transfer::transfers),
     ("push", kept::push),
 ];
