@@ -63,18 +63,24 @@ pub(super) fn transfers(place: &Place) -> anyhow::Result<Vec<Row>> {
     let without = Pair::make(place, "transfer-without", 0)?;
     let mut rows = Vec::new();
     for (scheme, [fetch, push, fetched_from, pushed_to]) in [
-        ("", [
-            "the user's `git fetch` of one commit, 10,000 outcomes here",
-            "the user's `git push` of one commit",
-            "somebody's `git fetch` from here",
-            "somebody's `git push` to here",
-        ]),
-        ("file://", [
-            "the user's `git fetch`, by `file://`",
-            "the user's `git push`, by `file://`",
-            "somebody's `git fetch` from here, by `file://`",
-            "somebody's `git push` to here, by `file://`",
-        ]),
+        (
+            "",
+            [
+                "the user's `git fetch` of one commit, 10,000 outcomes here",
+                "the user's `git push` of one commit",
+                "somebody's `git fetch` from here",
+                "somebody's `git push` to here",
+            ],
+        ),
+        (
+            "file://",
+            [
+                "the user's `git fetch`, by `file://`",
+                "the user's `git push`, by `file://`",
+                "somebody's `git fetch` from here, by `file://`",
+                "somebody's `git push` to here, by `file://`",
+            ],
+        ),
     ] {
         rows.push(transfer(place, [&without, &with], scheme, fetch, Way::Fetch)?);
         rows.push(transfer(place, [&without, &with], scheme, push, Way::Push)?);
