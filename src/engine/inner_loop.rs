@@ -29,7 +29,7 @@ use crate::os::files;
 use crate::os::process;
 use crate::os::random::Random as _;
 use crate::os::signal::{Signal, Signals};
-use crate::plan::{self, AfterFailure, Known, Plan, Requirement, Rerun, Schedule, Why};
+use crate::plan::{self, AfterFailure, Known, Plan, Schedule, Why};
 use crate::store::StoreError;
 
 /// What is asked for.
@@ -92,15 +92,10 @@ fn plan_of(request: &Request, config: &Config, session: &Session<'_>) -> Result<
         .iter()
         .map(|job| detailed(job, config, asked.is_empty() || asked.contains(&job.name), session))
         .collect();
-    let known = Known {
-        receipts: BTreeMap::new(),
-        differences: BTreeMap::new(),
-        left_here: BTreeMap::new(),
-        outputs_kept: BTreeSet::new(),
-        place: Place::InPlace,
-        rerun: Rerun::None,
-    };
-    let plan = plan::plan(details.iter().map(|detailed| detailed.requirement.clone()).collect(), &known);
+    let plan = plan::plan(
+        details.iter().map(|detailed| detailed.requirement.clone()).collect(),
+        &Known::nothing(Place::InPlace),
+    );
     Ok((plan, requirements::by_key(details)))
 }
 
@@ -120,21 +115,9 @@ fn detailed(job: &config::Job, config: &Config, demanded: bool, session: &Sessio
         platform: Platform::current(),
     };
     let nearest = session.ledger.nearest(RequirementKind::Job, &job.name).unwrap_or_default();
-    let requirement = Requirement {
-        key: RequirementKey::job(job.name.clone()),
-        subject: input.subject(),
-        execution: input.execution(),
-        command: job.run.to_string(),
-        needs: job.influences.needs.clone(),
-        after: job.after.clone(),
-        from: None,
-        retries: job.retries,
-        inputs_declared: job.influences.inputs.is_some(),
-        limit: None,
-        demanded,
-        expected_ms: nearest.receipts.first().map(|receipt| receipt.duration_ms),
-    };
-    Detailed { requirement, input }
+    let mut detailed = Detailed::job(job, input, demanded);
+    detailed.requirement.expected_ms = nearest.receipts.first().map(|receipt| receipt.duration_ms);
+    detailed
 }
 
 /// The worktree's lock, waited for ten seconds; after that the answer.

@@ -23,6 +23,27 @@ pub struct Detailed {
     pub input: SubjectInput,
 }
 
+impl Detailed {
+    /// `job`, whose verdict `input` decides. No duration is expected of it yet.
+    pub fn job(job: &config::Job, input: SubjectInput, demanded: bool) -> Self {
+        let requirement = Requirement {
+            key: RequirementKey::job(job.name.clone()),
+            subject: input.subject(),
+            execution: input.execution(),
+            command: job.run.to_string(),
+            needs: job.influences.needs.clone(),
+            after: job.after.clone(),
+            from: None,
+            retries: job.retries,
+            inputs_declared: job.influences.inputs.is_some(),
+            limit: None,
+            demanded,
+            expected_ms: None,
+        };
+        Self { requirement, input }
+    }
+}
+
 /// What a run demands of its candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'n> {
@@ -147,21 +168,7 @@ impl Maker<'_> {
     fn job(&self, job: &config::Job, scope: Scope<'_>, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
         let source = subject::Source::Run(job.run.clone());
         let input = self.input(source, None, &job.influences, job.at, known)?;
-        let requirement = Requirement {
-            key: RequirementKey::job(job.name.clone()),
-            subject: input.subject(),
-            execution: input.execution(),
-            command: job.run.to_string(),
-            needs: job.influences.needs.clone(),
-            after: job.after.clone(),
-            from: None,
-            retries: job.retries,
-            inputs_declared: job.influences.inputs.is_some(),
-            limit: None,
-            demanded: scope == Scope::Gate,
-            expected_ms: None,
-        };
-        Ok(Detailed { requirement, input })
+        Ok(Detailed::job(job, input, scope == Scope::Gate))
     }
 
     fn standard(&self, standard: &config::Standard, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {

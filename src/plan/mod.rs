@@ -93,6 +93,20 @@ pub struct Known {
     pub rerun: Rerun,
 }
 
+impl Known {
+    /// Nothing is known, and nothing asked to run again.
+    pub fn nothing(place: Place) -> Self {
+        Self {
+            receipts: BTreeMap::new(),
+            differences: BTreeMap::new(),
+            left_here: BTreeMap::new(),
+            outputs_kept: BTreeSet::new(),
+            place,
+            rerun: Rerun::None,
+        }
+    }
+}
+
 /// What happens with one requirement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {

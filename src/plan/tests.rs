@@ -40,14 +40,7 @@ pub(super) fn known(receipts: Vec<Receipt>) -> Known {
     for receipt in receipts {
         by_subject.entry(receipt.subject).or_default().push(receipt);
     }
-    Known {
-        receipts: by_subject,
-        differences: BTreeMap::new(),
-        left_here: BTreeMap::new(),
-        outputs_kept: BTreeSet::new(),
-        place: Place::InPlace,
-        rerun: Rerun::None,
-    }
+    Known { receipts: by_subject, ..Known::nothing(Place::InPlace) }
 }
 
 fn left_here(known: Known, what: &[(&str, u8)]) -> Known {

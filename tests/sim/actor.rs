@@ -1,6 +1,5 @@
 //! What an actor does: runs, one after another, in the order that `done` goes (protocol section 8).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use git_discern::claim::lease::Fence;
@@ -14,7 +13,7 @@ use git_discern::event::What;
 use git_discern::evidence::{Failure, Place, Proof, Receipt, RequirementKey, Verdict};
 use git_discern::exit::Exit;
 use git_discern::id::{AttemptId, CommitId};
-use git_discern::plan::{AfterFailure, Ended, Known, Requirement, Rerun, Schedule, plan};
+use git_discern::plan::{AfterFailure, Ended, Known, Requirement, Schedule, plan};
 use git_discern::store::RecordStore as _;
 
 use super::machine::Machine;
@@ -140,14 +139,7 @@ fn schedule(bound: &[Bound]) -> Schedule {
         demanded: true,
         expected_ms: None,
     };
-    let known = Known {
-        receipts: BTreeMap::new(),
-        differences: BTreeMap::new(),
-        left_here: BTreeMap::new(),
-        outputs_kept: BTreeSet::new(),
-        place: Place::InPlace,
-        rerun: Rerun::None,
-    };
+    let known = Known::nothing(Place::InPlace);
     Schedule::new(&plan(bound.iter().map(requirement).collect(), &known), AfterFailure::StartNothing)
 }
 
