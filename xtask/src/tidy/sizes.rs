@@ -6,7 +6,7 @@ use super::{Finding, Source};
 const FILE_LINES_MAX: usize = 500;
 /// Longer files, each with the length that it may not grow beyond and why it is one.
 const LONGER: [(&str, usize, &str); 2] = [
-    ("src/claim/owner.rs", 700, "one state machine, read from top to bottom"),
+    ("src/claim/owner.rs", 520, "one state machine, read from top to bottom"),
     ("src/config/keys.rs", 560, "one table of keys"),
 ];
 /// A function may have so many lines: a screen.
