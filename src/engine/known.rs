@@ -123,7 +123,7 @@ pub fn cancelled(by: &EndedBy) -> Cancelled {
 }
 
 /// Says how each reading stands against the limits.
-fn hold_against_limits(reports: &mut [RequirementReport], config: &Config, comparison: &Comparison) {
+pub fn hold_against_limits(reports: &mut [RequirementReport], config: &Config, comparison: &Comparison) {
     for report in reports.iter_mut().filter(|report| report.kind == RequirementKind::Standard) {
         if let Some(standard) = config.standard(&report.name) {
             let limit = Limit::of(standard, comparison.limits.get(&report.name));

@@ -2,19 +2,22 @@
 
 use super::candidate::committed_config;
 use super::claims::Claims as _;
+use super::evaluate;
 use super::known;
 use super::measure;
 use super::no_answer::NoAnswer;
 use super::session::Session;
+use super::trunk::Comparison;
+use crate::claim::Record;
 use crate::claim::owner::Seen;
-use crate::claim::record::Outcome;
+use crate::claim::record::{Bound, Outcome};
 use crate::config::Config;
-use crate::document::{Candidate, Diagnostic, Pending, RequirementReport, RunDocument};
-use crate::evidence::{Receipt, Verdict, newest};
+use crate::document::{Candidate, Diagnostic, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing};
+use crate::evidence::{Receipt, RequirementKey, Verdict, newest};
 use crate::exit::Exit;
 use crate::git::Head;
 use crate::id::{CommitId, Name};
-use crate::ledger::OutcomeEntry;
+use crate::ledger::{LedgerError, OutcomeEntry};
 
 /// A commit's newest outcome.
 #[derive(Debug)]
@@ -57,9 +60,18 @@ pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, NoAnsw
         Some(Candidate { commit, tree: read.tree, branch: outcome.branch.clone(), worktree: outcome.worktree.clone() });
     check(&mut document, &outcome, config.as_ref());
     let own = match session.look(&commit) {
-        Seen::Record(_, record) => record.receipts,
+        Seen::Record(_, record) => {
+            if outcome.outcome == Outcome::Failed && record.attempt.id == outcome.attempt {
+                complete_failure(&mut document, &record, config.as_ref(), session)?;
+            }
+            record.receipts
+        }
         Seen::Absent | Seen::Unreadable(_) => Vec::new(),
     };
+    document.requirements.iter_mut().for_each(|report| obtained_here(report, &outcome));
+    if let Some(config) = config.as_ref().filter(|_| outcome.outcome == Outcome::Failed) {
+        known::hold_against_limits(&mut document.requirements, config, &Comparison::default());
+    }
     let mut receipts = Vec::new();
     for report in &mut document.requirements {
         let receipt = receipt_of(report, &outcome, &own, session)?;
@@ -84,6 +96,61 @@ fn check(document: &mut RunDocument, outcome: &OutcomeEntry, config: Option<&Con
     document.diagnostics.push(Diagnostic::new("proof-does-not-answer", message));
 }
 
+/// To whoever looks at an outcome, what its own attempt obtained ran; only what came from elsewhere was reused.
+fn obtained_here(report: &mut RequirementReport, outcome: &OutcomeEntry) {
+    if report.reused_from.as_ref().is_some_and(|from| from.attempt == outcome.attempt) {
+        report.source = Some(Source::Ran);
+        report.reused_from = None;
+    }
+}
+
+/// An outcome in the ledger names what failed. As long as its record is kept, it also says what else was demanded: what
+/// passed, and what was not run. The answer has them in the record's order.
+fn complete_failure(
+    document: &mut RunDocument,
+    record: &Record,
+    config: Option<&Config>,
+    session: &Session<'_>,
+) -> Result<(), LedgerError> {
+    let mut failed = std::mem::take(&mut document.requirements);
+    for bound in &record.requirements {
+        let is_it = |report: &RequirementReport| report.kind == bound.kind && report.name == bound.name;
+        let report = match failed.iter().position(is_it) {
+            Some(at) => failed.remove(at),
+            None => of_bound(bound, record, config, session)?,
+        };
+        document.requirements.push(report);
+    }
+    document.requirements.append(&mut failed);
+    Ok(())
+}
+
+/// The report of a requirement that did not fail: passed where a receipt says so, otherwise not run.
+fn of_bound(
+    bound: &Bound,
+    record: &Record,
+    config: Option<&Config>,
+    session: &Session<'_>,
+) -> Result<RequirementReport, LedgerError> {
+    let key = RequirementKey { kind: bound.kind, name: bound.name.clone() };
+    let command = config.and_then(|config| config.job(&bound.name)).map(|job| job.run.to_string());
+    let mut report = evaluate::unrun(&key, command.unwrap_or_default(), None);
+    report.subject = Some(bound.subject);
+    let in_ledger = session.ledger.receipts(bound.subject)?.receipts;
+    let known =
+        in_ledger.iter().chain(&record.receipts).filter(|it| it.kind == bound.kind && it.subject == bound.subject);
+    let Some(receipt) = newest(known.filter(|receipt| receipt.verdict == Verdict::Passed)) else { return Ok(report) };
+    report.verdict = Standing::Passed;
+    report.source = Some(Source::Reused);
+    report.command.clone_from(&receipt.parts.command);
+    report.duration_ms = Some(receipt.duration_ms);
+    report.flaky = receipt.flaky;
+    report.tries = receipt.tries;
+    report.reading.clone_from(&receipt.reading);
+    report.reused_from = Some(ReusedFrom { commit: receipt.commit, attempt: receipt.attempt, at: receipt.finished_at });
+    Ok(report)
+}
+
 /// The receipt that a report rests on: the one that it names, or the newest that agrees with it.
 fn receipt_of(
     report: &RequirementReport,
@@ -97,7 +164,7 @@ fn receipt_of(
     let mut of_its_kind: Vec<&Receipt> =
         in_ledger.iter().chain(own).filter(|it| it.kind == report.kind && it.subject == subject).collect();
     let named = of_its_kind.iter().find(|receipt| receipt.attempt == attempt).copied();
-    of_its_kind.retain(|receipt| (receipt.verdict == Verdict::Passed) == (outcome.outcome == Outcome::Passed));
+    of_its_kind.retain(|receipt| (receipt.verdict == Verdict::Passed) == (report.verdict == Standing::Passed));
     Ok(named.or_else(|| newest(of_its_kind)).cloned())
 }
 

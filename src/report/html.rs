@@ -1,10 +1,13 @@
-//! The page of `show --html`: one file that needs nothing else, in light and dark, readable without scripts.
+//! The page of `show --html`: one file that needs nothing else, in light and dark, readable without scripts, on paper and on
+//! a phone.
 //!
 //! Pure: what is shown comes in, text goes out. Everything from outside passes through [`Escaped`].
 
+mod numbers;
+mod timeline;
+
 use std::fmt::{self, Write as _};
 
-use super::show::number;
 use super::story::{between, standing};
 use super::{phrase, tail};
 use crate::document::{RequirementReport, RunDocument, Source, StandardHistory, Standing};
@@ -12,11 +15,6 @@ use crate::time::Timestamp;
 
 /// The style: system colours follow light and dark by themselves.
 const STYLE: &str = include_str!("show.css");
-
-/// The drawing surface of a history chart, in units of the picture.
-const CHART_WIDTH: f64 = 320.0;
-/// Its height.
-const CHART_HEIGHT: f64 = 72.0;
 
 /// What the page shows besides the document.
 #[derive(Debug, Clone, Default)]
@@ -55,51 +53,97 @@ pub fn page(document: &RunDocument, besides: &Besides) -> String {
     let commit = document.candidate.as_ref().map_or(String::new(), |candidate| candidate.commit.to_string());
     let word = if document.ok { "proven" } else { "not proven" };
     let short = commit.get(..10).unwrap_or(&commit);
+    let summary = Escaped(&besides.summary);
+    let place = document.candidate.as_ref().map_or(String::new(), phrase::standing_on);
     let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{short} {word}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<header>\n<p class=\"verdict {class}\">{word}</p>\n<h1>{summary}</h1>\n<p><code>{commit}</code>{place}</p>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<title>{word}: {short} {summary}</title>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n<main>\n<header>\n<p class=\"verdict {class}\">{word}</p>\n<h1>{summary}</h1>\n\
+         <p><code>{commit}</code>{place}</p>\n",
         class = if document.ok { "passed" } else { "failed" },
-        summary = Escaped(&besides.summary),
-        place = document.candidate.as_ref().map_or(String::new(), |it| Escaped(&phrase::standing_on(it)).to_string()),
+        place = Escaped(&place),
     );
     text.push_str(&facts(document));
     text.push_str("</header>\n");
     text.push_str(&requirements(document));
-    text.push_str(&timeline(document, besides));
-    text.push_str(&standards(document, besides));
+    text.push_str(&timeline::section(document, besides));
+    text.push_str(&numbers::section(document, besides));
     text.push_str(&failures(document, besides));
     text.push_str("</main>\n</body>\n</html>\n");
     text
 }
 
+/// An instant, for people and for programs.
+fn instant(at: Timestamp) -> String {
+    format!("<time datetime=\"{at}\">{}</time>", phrase::instant(at))
+}
+
 /// When, by whom, with what, compared with what.
 fn facts(document: &RunDocument) -> String {
     let mut facts: Vec<(&str, String)> = Vec::new();
+    let text = |text: &str| Escaped(text).to_string();
+    if !document.requirements.is_empty() {
+        facts.push(("Verdicts", tally(&document.requirements)));
+    }
     if let Some(attempt) = &document.attempt {
         let took = attempt.finished_at.map(|end| phrase::duration(between(attempt.started_at, end)));
-        facts.push(("Began", attempt.started_at.to_string()));
+        facts.push(("Began", instant(attempt.started_at)));
         facts.extend(took.map(|took| ("Took", took)));
         facts.push(("Attempt", format!("{} (number {})", attempt.id, attempt.generation)));
     }
     if let Some(proof) = &document.proof {
-        facts.push(("Checked with", format!("git-discern {}, {}", proof.tool_version, proof.git_version)));
-        facts.push(("On", format!("{}/{}", proof.platform.os, proof.platform.arch)));
+        let tools = format!("git-discern {}, git {}", proof.tool_version, proof.git_version);
+        facts.push(("Checked with", text(&tools)));
+        facts.push(("On", text(&format!("{}/{}", proof.platform.os, proof.platform.arch))));
         if let Some(trunk) = &proof.trunk {
-            facts.push(("Compared with", format!("{} at {}", trunk.name, trunk.merge_base.short())));
+            facts.push(("Compared with", text(&format!("{} at {}", trunk.name, trunk.merge_base.short()))));
         }
-        facts.extend(proof.departures.iter().chain(&proof.loosened).map(|one| ("Note", one.clone())));
+        facts.extend(proof.departures.iter().chain(&proof.loosened).map(|one| ("Note", text(one))));
     }
-    facts.extend(document.diagnostics.iter().map(|one| ("Note", one.message.clone())));
-    let rows = facts.iter().map(|(label, fact)| format!("<dt>{label}</dt><dd>{}</dd>\n", Escaped(fact)));
-    format!("<dl>\n{}</dl>\n", rows.collect::<String>())
+    facts.extend(document.diagnostics.iter().map(|one| ("Note", text(&one.message))));
+    let rows = facts.iter().map(|(label, fact)| format!("<dt>{label}</dt><dd>{fact}</dd>\n"));
+    if facts.is_empty() { String::new() } else { format!("<dl>\n{}</dl>\n", rows.collect::<String>()) }
+}
+
+/// `3 passed (2 reused), 1 failed (lint), 1 not run`; what failed leads to its log.
+fn tally(reports: &[RequirementReport]) -> String {
+    let count = |counts: &dyn Fn(&RequirementReport) -> bool| reports.iter().filter(|it| counts(it)).count();
+    let mut parts = Vec::new();
+    let reused = count(&|it| it.verdict == Standing::Passed && it.source == Some(Source::Reused));
+    match (count(&|it| it.verdict == Standing::Passed), reused) {
+        (0, _) => {}
+        (passed, 0) => parts.push(format!("{passed} passed")),
+        (passed, reused) => parts.push(format!("{passed} passed ({reused} reused)")),
+    }
+    let failed = reports.iter().filter(|it| it.verdict == Standing::Failed);
+    let failed =
+        failed.map(|it| format!("<a class=\"reason\" href=\"#{}\">{}</a>", anchor(it), Escaped(it.name.as_str())));
+    let failed: Vec<String> = failed.collect();
+    if !failed.is_empty() {
+        parts.push(format!("{} failed ({})", failed.len(), failed.join(", ")));
+    }
+    for (verdict, word) in [(Standing::Cancelled, "cancelled"), (Standing::Unrun, "not run")] {
+        match count(&|it| it.verdict == verdict) {
+            0 => {}
+            some => parts.push(format!("{some} {word}")),
+        }
+    }
+    match count(&|it| it.flaky) {
+        0 => {}
+        some => parts.push(format!("{some} flaky")),
+    }
+    parts.join(", ")
 }
 
 fn requirements(document: &RunDocument) -> String {
+    if document.requirements.is_empty() {
+        return String::new();
+    }
     let rows: String = document.requirements.iter().map(row).collect();
     format!(
-        "<section>\n<h2>Requirements</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>Verdict</th><th>Name</th>\
-         <th>Took</th><th>Where from</th><th>Command</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n</section>\n"
+        "<section>\n<h2>Requirements</h2>\n<table class=\"requirements\">\n<thead><tr><th scope=\"col\">Verdict</th>\
+         <th scope=\"col\">Name</th><th scope=\"col\" class=\"number\">Took</th><th scope=\"col\">Where from</th>\
+         <th scope=\"col\">Command</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</section>\n"
     )
 }
 
@@ -113,118 +157,46 @@ fn row(report: &RequirementReport) -> String {
     if report.tries > 1 {
         let _ = write!(marks, " <span class=\"mark\">try {}</span>", report.tries);
     }
+    if let Some(reason) = &report.reason {
+        let reason = Escaped(reason);
+        let _ = match report.verdict {
+            Standing::Failed => {
+                write!(marks, "<br><a class=\"reason\" href=\"#{}\">{reason}</a>", anchor(report))
+            }
+            Standing::Passed => Ok(()),
+            Standing::Cancelled | Standing::Unrun => write!(marks, "<br><span class=\"reason\">{reason}</span>"),
+        };
+    }
     let from = match (report.source, &report.reused_from) {
         (Some(Source::Reused), Some(from)) => {
-            format!("<span class=\"mark reused\">reused</span> from <code>{}</code>, {}", from.commit.short(), from.at)
+            let (commit, at) = (from.commit.short(), instant(from.at));
+            format!("<span class=\"mark reused\">reused</span> from <code>{commit}</code><br>{at}")
         }
+        (Some(Source::Reused), None) => "<span class=\"mark reused\">reused</span>".to_owned(),
         (Some(Source::Ran), _) => "ran".to_owned(),
         _ => String::new(),
     };
     format!(
         "<tr><td class=\"{class}\">{said}</td><th scope=\"row\">{name}{marks}</th><td class=\"number\">{took}</td>\
-         <td>{from}</td><td><code>{command}</code></td></tr>\n",
-        class = if report.verdict == Standing::Passed { "passed" } else { "failed" },
+         <td class=\"from\">{from}</td><td><code>{command}</code></td></tr>\n",
+        class = class(report),
         name = Escaped(report.name.as_str()),
         command = Escaped(&report.command),
     )
 }
 
-/// What ran beside what: one bar for each command that ran in this attempt. Reused verdicts took no time.
-fn timeline(document: &RunDocument, besides: &Besides) -> String {
-    let ran: Vec<(&RequirementReport, i64, i64)> = document
-        .requirements
-        .iter()
-        .zip(&besides.finished_at)
-        .filter(|(report, _)| report.source == Some(Source::Ran) || report.verdict == Standing::Failed)
-        .filter_map(|(report, end)| {
-            let (end, took) = ((*end)?.as_millis(), i64::try_from(report.duration_ms?).ok()?);
-            Some((report, end - took, end))
-        })
-        .collect();
-    let began = document.attempt.as_ref().map(|attempt| attempt.started_at.as_millis());
-    let (Some(first), Some(last)) = (ran.iter().map(|one| one.1).chain(began).min(), ran.iter().map(|one| one.2).max())
-    else {
-        return String::new();
-    };
-    let whole = (last - first).max(1) as f64;
-    let bars: String = ran
-        .iter()
-        .map(|(report, start, end)| {
-            let (left, width) = ((start - first) as f64 / whole * 100.0, (end - start) as f64 / whole * 100.0);
-            let from = phrase::duration(u64::try_from(start - first).unwrap_or(0));
-            let took = phrase::duration(u64::try_from(end - start).unwrap_or(0));
-            format!(
-                "<li><span class=\"name\">{name}</span><span class=\"lane\"><span class=\"bar {class}\" \
-                 style=\"left:{left:.2}%;width:{width:.2}%\" title=\"from {from}, for {took}\"></span></span>\
-                 <span class=\"took\">{took}</span></li>\n",
-                name = Escaped(report.name.as_str()),
-                class = if report.verdict == Standing::Passed { "passed" } else { "failed" },
-            )
-        })
-        .collect();
-    let span = phrase::duration(u64::try_from(last - first).unwrap_or(0));
-    format!("<section>\n<h2>Timeline, {span}</h2>\n<ol class=\"timeline\">\n{bars}</ol>\n</section>\n")
+/// How a verdict is coloured. The word always stands beside it.
+fn class(report: &RequirementReport) -> &'static str {
+    match report.verdict {
+        Standing::Passed => "passed",
+        Standing::Failed => "failed",
+        Standing::Cancelled | Standing::Unrun => "unrun",
+    }
 }
 
-fn standards(document: &RunDocument, besides: &Besides) -> String {
-    let items: String = document
-        .requirements
-        .iter()
-        .filter_map(|report| {
-            let value = report.value.as_ref()?;
-            let history = besides.histories.iter().find(|history| history.name == report.name);
-            let chart = history.map_or(String::new(), chart);
-            Some(format!(
-                "<li><b>{}</b> {}{chart}</li>\n",
-                Escaped(report.name.as_str()),
-                Escaped(&number(value, report))
-            ))
-        })
-        .collect();
-    if items.is_empty() {
-        return items;
-    }
-    format!("<section>\n<h2>Standards</h2>\n<ul class=\"standards\">\n{items}</ul>\n</section>\n")
-}
-
-/// The values of the commits before, oldest first, with the limit as a line. For looking only: drawn with rounded numbers.
-fn chart(history: &StandardHistory) -> String {
-    let values: Vec<f64> = history.points.iter().filter_map(|point| point.value.parse().ok()).collect();
-    let limit: Option<f64> = history.limit.parse().ok();
-    let all = || values.iter().copied().chain(limit).filter(|value| value.is_finite());
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    if values.len() < 2 || values.len() != history.points.len() || !(high - low).is_finite() {
-        return String::new();
-    }
-    let span = if high > low { high - low } else { 1.0 };
-    let y = |value: f64| CHART_HEIGHT - 6.0 - (value - low) / span * (CHART_HEIGHT - 12.0);
-    let x = |at: usize| 6.0 + at as f64 / (values.len() - 1) as f64 * (CHART_WIDTH - 12.0);
-    let points: Vec<String> =
-        values.iter().enumerate().map(|(at, value)| format!("{:.1},{:.1}", x(at), y(*value))).collect();
-    let dots: String = values
-        .iter()
-        .zip(&history.points)
-        .enumerate()
-        .map(|(at, (value, point))| {
-            let title = format!("{} on {} {}", point.value, point.commit.short(), point.summary);
-            format!(
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.5\"><title>{}</title></circle>",
-                x(at),
-                y(*value),
-                Escaped(&title)
-            )
-        })
-        .collect();
-    let line = limit.map_or(String::new(), |limit| {
-        let y = y(limit);
-        format!("<line class=\"limit\" x1=\"0\" y1=\"{y:.1}\" x2=\"{CHART_WIDTH}\" y2=\"{y:.1}\"/>")
-    });
-    format!(
-        "<svg viewBox=\"0 0 {CHART_WIDTH} {CHART_HEIGHT}\" role=\"img\" aria-label=\"{label}\">{line}<polyline \
-         points=\"{points}\"/>{dots}</svg>",
-        label = Escaped(&format!("{} values of {}, limit {}", values.len(), history.name, history.limit)),
-        points = points.join(" "),
-    )
+/// Where the failure of a requirement stands on the page. A job and a standard never share a name.
+fn anchor(report: &RequirementReport) -> String {
+    format!("failed-{}", Escaped(report.name.as_str()))
 }
 
 /// What failed, with the end of what it printed.
@@ -234,14 +206,23 @@ fn failures(document: &RunDocument, besides: &Besides) -> String {
         .map(|(report, log)| {
             let reason = report.reason.as_deref().unwrap_or_default();
             let shown = match log {
+                Some(tail) if tail.lines.is_empty() => "<p>It printed nothing.</p>\n".to_owned(),
                 Some(tail) => {
                     let lines = tail.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned() + "\n");
-                    let cut = if tail.cut { "<p>The end of its log:</p>\n" } else { "" };
-                    format!("{cut}<pre>{}</pre>\n", Escaped(&lines.collect::<String>()))
+                    let label = if tail.cut { "The end of its log" } else { "Its log" };
+                    format!(
+                        "<p>{label}:</p>\n<div class=\"log\" tabindex=\"0\"><pre>{}</pre></div>\n",
+                        Escaped(&lines.collect::<String>())
+                    )
                 }
                 None => "<p>Its log is no longer kept.</p>\n".to_owned(),
             };
-            format!("<h3>{}: {}</h3>\n{shown}", Escaped(report.name.as_str()), Escaped(reason))
+            format!(
+                "<h3 id=\"{}\">{}: {}</h3>\n{shown}",
+                anchor(report),
+                Escaped(report.name.as_str()),
+                Escaped(reason)
+            )
         })
         .collect();
     if items.is_empty() { items } else { format!("<section>\n<h2>Failures</h2>\n{items}</section>\n") }

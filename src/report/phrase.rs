@@ -2,6 +2,7 @@
 
 use crate::document::Candidate;
 use crate::evidence::RequirementKind;
+use crate::time::Timestamp;
 
 /// A duration as people say it: `340 ms`, `12.4 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn duration(millis: u64) -> String {
@@ -23,6 +24,26 @@ pub fn roughly(millis: u64) -> String {
         3600..172_800 => format!("{} h", seconds / 3600),
         _ => format!("{} d", seconds / 86_400),
     }
+}
+
+/// A mark on an axis of time whose marks stand `step` milliseconds apart: no finer than they need, `250 ms`, `4 s`, `1 min 30 s`.
+pub fn mark(millis: u64, step: u64) -> String {
+    match (millis, millis / 1000) {
+        (0, _) => "0".to_owned(),
+        _ if step % 1000 != 0 && millis < 1000 => format!("{millis} ms"),
+        _ if step % 1000 != 0 => duration(millis),
+        (_, seconds @ 1..60) => format!("{seconds} s"),
+        (_, seconds) if seconds % 3600 == 0 => format!("{} h", seconds / 3600),
+        (_, seconds @ 60..3600) if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        _ => duration(millis),
+    }
+}
+
+/// An instant for people, to the second: `2026-11-30 17:09:39 UTC`.
+pub fn instant(at: Timestamp) -> String {
+    let exact = at.to_string();
+    let seconds = exact.split('.').next().unwrap_or(&exact);
+    format!("{} UTC", seconds.replacen('T', " ", 1))
 }
 
 /// `1 job`, `2 jobs`.
@@ -79,6 +100,19 @@ mod tests {
             [0, 340, 9_999, 59_999, 60_000, 125_000, 3_599_999, 3_720_000].into_iter().map(duration).collect();
         let expected = ["0 ms", "340 ms", "9.9 s", "59.9 s", "1 min 0 s", "2 min 5 s", "59 min 59 s", "1 h 2 min"];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn marks_of_time_are_no_finer_than_their_step() {
+        let said =
+            [(0, 20), (40, 20), (1500, 500), (4000, 2000), (90_000, 30_000), (120_000, 60_000), (7_200_000, 1_800_000)];
+        let said: Vec<String> = said.into_iter().map(|(millis, step)| mark(millis, step)).collect();
+        assert_eq!(said, ["0", "40 ms", "1.5 s", "4 s", "1 min 30 s", "2 min", "2 h"]);
+    }
+
+    #[test]
+    fn an_instant_is_said_to_the_second() {
+        assert_eq!(instant(Timestamp::from_millis(1_764_496_500_120)), "2025-11-30 09:55:00 UTC");
     }
 
     #[test]

@@ -68,7 +68,10 @@ pub fn number(value: &str, report: &RequirementReport) -> String {
     let mut facts = Vec::new();
     facts.extend(report.limit.as_ref().map(|limit| format!("limit {limit}")));
     facts.extend(report.trunk_limit.as_ref().map(|limit| format!("trunk {limit}")));
-    facts.extend(report.distance.as_ref().map(|distance| format!("{distance} to spare")));
+    facts.extend(report.distance.as_ref().map(|distance| match distance.strip_prefix('-') {
+        Some(missing) => format!("missed by {missing}"),
+        None => format!("{distance} to spare"),
+    }));
     if facts.is_empty() { value.to_owned() } else { format!("{value} ({})", facts.join(", ")) }
 }
 
@@ -81,7 +84,7 @@ fn circumstances(proof: &Proof, now: Timestamp) -> Vec<Line> {
         fact(format!("{}, {age} ago, in {}", proof.finished_at, phrase::duration(took))),
         fact(format!("attempt {}", proof.attempt)),
         fact(format!(
-            "git-discern {}, {}, {}/{}",
+            "git-discern {}, git {}, {}/{}",
             proof.tool_version, proof.git_version, proof.platform.os, proof.platform.arch
         )),
     ];

@@ -101,9 +101,43 @@ fn the_page_for_a_browser_needs_nothing_else_and_runs_nothing() {
     }
     bench.job("bad", "echo '<it & went wrong>'; exit 3");
     bench.save("third");
-    bench.discern(&["done"]).exits(1);
+    bench.discern(&["done", "--keep-going"]).exits(1);
     bench.discern(&["show", "--html", "../page.html"]).exits(1);
     let page = bench.read("../page.html");
     assert!(page.contains("<pre>&lt;it &amp; went wrong&gt;\n</pre>"), "{page}");
+    // What failed leads to its log; what passed in the same run is on the page, too, and in the same drawing.
+    for part in ["1 failed (<a class=\"reason\" href=\"#failed-bad\">bad</a>)", "<h3 id=\"failed-bad\">bad: "] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("3 passed, 1 failed") && page.matches("<span class=\"bar ").count() == 4, "{page}");
     bench.discern(&["show", "--html", "../no/such/folder/page.html"]).exits(2);
+}
+
+#[test]
+fn a_failure_is_shown_with_what_passed_beside_it_and_where_each_verdict_is_from() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("early", "true");
+    bench.configure("inputs = [\"discern.toml\"]");
+    bench.job("bad", "test ! -e broken");
+    bench.job("later", "true");
+    bench.configure("needs = [\"bad\"]");
+    bench.standard("size", "down", "10", "wc -l < size | sed 's/^/DISCERN_METRIC size /'");
+    bench.configure("inputs = [\"size\"]");
+    bench.write("size", "1\n2\n");
+    bench.save("first");
+    bench.discern(&["done"]).exits(0);
+    bench.write("broken", "");
+    bench.write("size", "1\n".repeat(12));
+    bench.save("second");
+    bench.discern(&["done", "--keep-going"]).exits(1);
+    let shown = bench.discern(&["show", "--json"]).exits(1).json();
+    let of = |at: usize, key: &str| shown["requirements"][at][key].as_str().unwrap_or_default().to_owned();
+    let seen: Vec<[String; 3]> = (0..4).map(|at| [of(at, "name"), of(at, "verdict"), of(at, "source")]).collect();
+    let expected =
+        [["early", "passed", "reused"], ["bad", "failed", "ran"], ["later", "unrun", ""], ["size", "failed", "ran"]];
+    assert_eq!(seen, expected.map(|row| row.map(str::to_owned)));
+    let page = bench.discern(&["show"]).exits(1);
+    assert!(page.stdout.contains("2 of 4 failed (bad, size), 1 of 4 not run (later)"), "{}", page.shown());
+    assert_eq!(shown["requirements"][3]["value"], "12");
 }
