@@ -14,9 +14,12 @@ mod init;
 mod isolated;
 mod layout;
 mod ledger;
+#[cfg(feature = "test-hooks")]
+mod leftover_locks;
 mod log;
 mod model;
 mod push;
+mod renewals;
 mod repository;
 #[cfg(feature = "test-hooks")]
 mod retirement;

@@ -172,9 +172,7 @@ fn break_lock(
     session: &mut Session<'_>,
     document: &mut RecoverDocument,
 ) -> anyhow::Result<()> {
-    let found = locks::all(session)?;
-    let named = |lock: &&RefLock| lock.name == name || lock.name.ends_with(&format!("/{name}"));
-    let Some(lock) = found.iter().find(named).cloned() else {
+    let Some(lock) = locks::on(name, session)? else {
         let message = format!("there is no lock on `{name}`, or it is no ref of git-discern's");
         return Err(Refusal::new(Diagnostic::new("no-lock", message).fix("git discern recover --dry-run")).into());
     };

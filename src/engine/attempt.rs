@@ -29,9 +29,9 @@ use crate::evidence::{LogRef, Proof, Receipt, RequirementKey, flaky};
 use crate::exit::Exit;
 use crate::id::{AttemptId, CommitId};
 use crate::journal::{Header, Journal};
-use crate::os::boot;
 use crate::os::random::Random as _;
 use crate::os::signal::Signals;
+use crate::os::{boot, hooks};
 use crate::plan::{AfterFailure, Decision, Plan, Schedule};
 use crate::store::StoreError;
 use crate::time::Timestamp;
@@ -73,6 +73,7 @@ pub fn make(
         Ok(journal) => (Some(journal), None),
         Err(error) => (None, Some(error.to_string())),
     };
+    hooks::at("journal begun");
     ground.lock.describe(&Holder {
         command: request.command().to_owned(),
         pid: std::process::id(),
@@ -197,7 +198,9 @@ impl Story<'_> {
             }
         }
         let (outcome, exit) = if passes { (Outcome::Passed, Exit::Success) } else { (Outcome::Failed, Exit::Failed) };
+        hooks::at("work over");
         let (over, stopped) = run.settle(outcome, exit, failed, proof.clone());
+        hooks::at("settled");
         Done { over, stopped, refusal, worked, exit, proof }
     }
 
@@ -351,6 +354,7 @@ impl Story<'_> {
                 format!("the ledger could not be written ({problem}); the next run does it, the outcome stands");
             machine.tell(What::Note { text: message });
         }
+        hooks::at("absorbed");
         let duration_ms = machine.session.now().wall.millis_since(self.started_at).max(0).unsigned_abs();
         let (outcome, exit) = (document.outcome, document.exit);
         machine.tell(What::Ended { outcome, exit, duration_ms });

@@ -25,9 +25,9 @@ use crate::evidence::Place;
 use crate::exit::Exit;
 use crate::git::{self, Depth, Head, Snapshot};
 use crate::id::{AttemptId, CommitId};
-use crate::os::process;
 use crate::os::random::Random as _;
 use crate::os::signal::{Signal, Signals};
+use crate::os::{hooks, process};
 use crate::plan::Rerun;
 use crate::standard::Looser;
 use crate::store::StoreError;
@@ -165,6 +165,7 @@ impl Gate<'_, '_> {
                 return Ok(Err(Obstacle::Worktree(Box::new(pending))));
             }
         };
+        hooks::at("worktree locked");
         match self.claim_of(commit, Mode::Retire)? {
             Some(pending) => Ok(Err(Obstacle::Claim(Box::new(pending)))),
             None => Ok(Ok(held)),

@@ -10,6 +10,7 @@ use super::claims::Claims;
 use crate::claim::owner::{Effect, Input, Owner, Said, Seen};
 use crate::claim::transition::{History, Pen};
 use crate::id::CommitId;
+use crate::os::hooks;
 
 /// What an owner needs besides the store: clocks and fresh nonces.
 pub trait Desk {
@@ -35,8 +36,7 @@ pub fn drive<S: Claims + Desk>(owner: &mut Owner, input: Input, store: &mut S) -
 
 /// Asks the store one question.
 fn answer(question: &Effect, candidate: &CommitId, owner: &Owner, claims: &mut dyn Claims) -> Input {
-    #[cfg(feature = "test-hooks")]
-    crate::os::hooks::before(question.name());
+    hooks::before(question.name());
     match question {
         Effect::Survey => {
             let seen = claims.look(candidate);

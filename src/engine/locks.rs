@@ -40,6 +40,23 @@ pub fn all(session: &mut Session<'_>) -> Result<Vec<RefLock>, StoreError> {
     Ok(found)
 }
 
+/// The lock on the ref of ours that `name` stands for: its full name, or the last part of it. In a reftable repository each of
+/// them stands for the one lock. Nothing where there is none, or it is no ref of ours.
+///
+/// # Errors
+/// The lock can't be looked at.
+pub fn on(name: &str, session: &Session<'_>) -> Result<Option<RefLock>, StoreError> {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let (name, what) = if LEDGER_REF.ends_with(&format!("/{last}")) {
+        let what = session.ledger.leftover_lock().map_err(|error| failed("look at the ledger's lock", &error))?;
+        (LEDGER_REF.to_owned(), what)
+    } else {
+        let Ok(candidate) = last.parse::<CommitId>() else { return Ok(None) };
+        (ref_name(&candidate), session.leftover_lock(&candidate)?)
+    };
+    Ok(Some(RefLock { name, what }).filter(|lock| lock.what != LeftoverLock::None))
+}
+
 /// Removes each lock that is provably dead; the names of their refs.
 ///
 /// # Errors

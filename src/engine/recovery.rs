@@ -11,6 +11,7 @@ use crate::claim::owner::{Seen, Written};
 use crate::claim::record::{RetiringRun, TakeoverReason};
 use crate::claim::transition;
 use crate::id::{AttemptId, CommitId, RecordId};
+use crate::os::hooks;
 
 /// What an observer knows besides the record.
 pub trait Witness {
@@ -135,6 +136,7 @@ fn retire<S: Claims + Witness + Desk>(
         Written::Unknown(problem) if !happened(&retired, session) => return Finding::NotRetired { record, problem },
         Written::Unknown(_) => {}
     }
+    hooks::at("retired");
     let leftovers = session.end_leftovers(record.attempt.id);
     let unabsorbed = session.absorb(&retired).err();
     Finding::Retired { record, reason: permit.reason(), leftovers, unabsorbed }

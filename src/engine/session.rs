@@ -13,10 +13,11 @@ use crate::id::{AttemptId, CommitId, RecordId, Token};
 use crate::journal::Journals;
 use crate::ledger::{Additions, Ledger};
 use crate::os::boot;
-use crate::os::clock::{Clock as _, SystemClock};
+use crate::os::clock::{Clock, SystemClock};
 use crate::os::random::{Random as _, SystemRandom};
 use crate::store::refs::RefStore;
 use crate::store::seen::{self, SeenFiles};
+use crate::store::superseded::Superseded;
 use crate::store::{Found, RecordStore as _, StoreError, Swap};
 
 /// Whether what a command sees of records is noted down for the commands to come.
@@ -40,13 +41,15 @@ pub struct Session<'r> {
     pub records: RefStore<'r>,
     seen: SeenFiles,
     boot: String,
-    clock: SystemClock,
+    clock: Box<dyn Clock + 'r>,
     random: SystemRandom,
     writer: Option<Token>,
     notes: Notes,
     /// The record that this session wrote last, and where. Not a memory of what is so: whether the ref still names it is looked
     /// at each time, and only its bytes are not read again.
     last: Option<(CommitId, RecordId, Box<Record>)>,
+    /// What it wrote and no ref names any more.
+    superseded: Superseded,
 }
 
 impl<'r> Session<'r> {
@@ -61,17 +64,24 @@ impl<'r> Session<'r> {
             records: RefStore::new(repository),
             seen: SeenFiles::of(repository),
             boot: boot::boot_identity(),
-            clock: SystemClock,
+            clock: Box::new(SystemClock),
             random: SystemRandom,
             writer: None,
             notes: Notes::Kept,
             last: None,
+            superseded: Superseded::default(),
         }
     }
 
     /// A session of a command that only reads: it leaves no trace, and works where nothing can be written.
     pub fn reading(repository: &'r Repository) -> Self {
         Self { notes: Notes::None, ..Self::new(repository) }
+    }
+
+    /// The same, on other clocks than this machine's.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Clock + 'r) -> Self {
+        Self { clock: Box::new(clock), ..self }
     }
 
     /// Makes this session fit to write: from here on each record names the file that our git children hold locked (C25).
@@ -187,8 +197,11 @@ impl Claims for Session<'_> {
         if matches!(swap, Swap::Unknown(_)) && self.remove_dead_lock(candidate).unwrap_or(false) {
             swap = self.records.swap(candidate, expected, &bytes);
         }
+        let replaced = expected.filter(|_| matches!(swap, Swap::Applied(_)));
+        self.superseded.note(self.records.id_of(&bytes), replaced, self.clock.now().monotonic_ms);
         match swap {
             Swap::Applied(id) => {
+                self.drop_superseded();
                 let mark = self.seen.read(candidate);
                 self.note(candidate, mark, id, record);
                 self.last = Some((*candidate, id, Box::new(record.clone())));
@@ -215,6 +228,17 @@ impl Session<'_> {
     /// It can't be looked at.
     pub fn leftover_lock(&self, candidate: &CommitId) -> Result<LeftoverLock, StoreError> {
         self.records.leftover_lock(candidate, &|bytes| writer_of(bytes, candidate))
+    }
+
+    /// Drops what this session wrote and nothing has named for two hours (C19, ADR 31). What can't be dropped now is tried again.
+    fn drop_superseded(&mut self) {
+        let now_ms = self.clock.now().monotonic_ms;
+        let due = self.superseded.due(now_ms);
+        if !due.is_empty()
+            && let Ok(dropped) = self.records.drop_unnamed(&due)
+        {
+            self.superseded.forget(&dropped);
+        }
     }
 
     /// Notes a record that was read or written. Advisory: a note that can't be kept costs the detection of a record put back,

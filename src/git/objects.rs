@@ -108,6 +108,17 @@ impl Objects {
         self.loose_path(id).1.exists()
     }
 
+    /// Removes the file of a loose object, if there is one. A copy in a pack stays.
+    pub fn remove_loose(&self, id: ObjectId) -> Result<(), GitError> {
+        let file = self.loose_path(id).1;
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(GitError::io(format!("remove `{}`", file.display()))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The kind and content of an object, or nothing if the repository does not have it.
     pub fn read(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, GitError> {
         if let Some((_, size)) = self.header(id)?

@@ -9,12 +9,13 @@
 //!
 //! Each child inherits a locked descriptor of the file `<common>/discern/git/<token>` and so do its successors; this
 //! process keeps one as well. So a free lock on that file proves that every process which could hold a ref's lock file
-//! under this token has ended (hazard 9).
+//! under this token has ended (hazard 9). Which lock file that is, is told by the object id in it; and, as a reftable's is
+//! empty, by a note in the file: between git's *prepared* and our *commit* its lock is looked at, and its identity written down.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 
@@ -25,13 +26,16 @@ use super::error::GitError;
 use super::refs::{RefValue, Refs};
 use super::repository::{RefFormat, Sharing};
 use crate::id::{ObjectId, Token};
-use crate::os::files;
 use crate::os::random::{Random, SystemRandom};
+use crate::os::{files, hooks};
 
 /// How long contention is waited out, in milliseconds.
 const PATIENCE_MS: u64 = 2_000;
 /// How long one transaction may take before its child is killed, in milliseconds.
 const TRANSACTION_MS: u64 = 10_000;
+
+/// The largest file of a writer: the boot, and the lock that its child had.
+const HELD_BYTES_MAX: u64 = 256;
 
 /// What hooks, reflogs and syncing would otherwise do, and how long git itself waits for a lock.
 const SETTINGS: &[&str] = &[
@@ -89,6 +93,8 @@ pub struct RefWriter {
     sharing: Sharing,
     held: Option<(Token, File)>,
     session: Option<Session>,
+    /// The lock file that a child had when it was last prepared.
+    noted: Option<LockIdentity>,
 }
 
 struct Session {
@@ -108,7 +114,7 @@ struct Failure {
 impl RefWriter {
     pub(super) fn new(git: &Git, common_dir: &Path, format: RefFormat, sharing: Sharing) -> Self {
         let git = SETTINGS.iter().fold(git.clone(), |git, setting| git.with_setting(setting));
-        Self { git, common_dir: common_dir.to_owned(), format, sharing, held: None, session: None }
+        Self { git, common_dir: common_dir.to_owned(), format, sharing, held: None, session: None, noted: None }
     }
 
     /// The token of the file that this writer's children hold locked. None if it can't be made.
@@ -136,9 +142,8 @@ impl RefWriter {
             Change::Set { new, expected } => (Some(new), expected),
             Change::Remove { expected } => (None, Some(expected)),
         };
-        let lines = lines_of(name, change);
         loop {
-            let Err(failure) = self.transact(&lines) else {
+            let Err(failure) = self.transact(refs, name, change) else {
                 self.sync(name, &standing, new)?;
                 return Ok(Written::Done);
             };
@@ -151,8 +156,8 @@ impl RefWriter {
             if value != Some(expected) {
                 return Ok(if failure.refused { Written::Stale } else { Written::Unknown(failure.said) });
             }
-            if mark == Mark::Unique && !failure.refused {
-                self.remove_own_lock(refs, name, new);
+            if !failure.refused {
+                self.remove_own_lock(refs, name, new.filter(|_| mark == Mark::Unique));
             }
             if now_ms() >= give_up {
                 return Ok(Written::Unknown(failure.said));
@@ -162,36 +167,30 @@ impl RefWriter {
         }
     }
 
-    fn transact(&mut self, lines: &str) -> Result<(), Failure> {
+    fn transact(&mut self, refs: &Refs, name: &str, change: Change) -> Result<(), Failure> {
         let unsaid = |said: String| Failure { refused: true, said };
         let mut session = match self.session.take() {
             Some(session) => session,
             None => self.start().map_err(|error| unsaid(error.to_string()))?,
         };
-        let expected = b"start: ok\ncommit: ok\n";
-        let mut answer = Vec::new();
         let deadline = now_ms() + TRANSACTION_MS;
-        if session.stdin.write_all(lines.as_bytes()).is_ok() {
-            while answer.len() < expected.len() {
-                let left = deadline.saturating_sub(now_ms());
-                let polled = [Some(session.stdout.as_fd())];
-                if left == 0 || wait_for(None, &polled, None, left, left).is_err() {
-                    break;
-                }
-                let mut chunk = [0; 256];
-                match session.stdout.read(&mut chunk) {
-                    Ok(0) => break,
-                    Ok(length) => answer.extend_from_slice(&chunk[..length]),
-                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                    Err(_) => break,
-                }
+        if session.asks(&lines_of(name, change), "start: ok\nprepare: ok\n", deadline) {
+            self.note_lock(&lock_of(refs, name));
+            hooks::at("ref locked");
+            if session.asks("commit\n", "commit: ok\n", deadline) {
+                self.session = Some(session);
+                return Ok(());
             }
         }
-        if answer == expected {
-            self.session = Some(session);
-            return Ok(());
-        }
         Err(session.end(deadline))
+    }
+
+    /// Writes down which lock file a child of ours has. Without the note a lock without content is never provably dead.
+    fn note_lock(&mut self, lock: &Path) {
+        self.noted = std::fs::symlink_metadata(lock).ok().and_then(|meta| LockIdentity::of(&meta));
+        if let (Some(noted), Some((_, file))) = (&self.noted, &self.held) {
+            let _ = file.write_all_at(noted.line().as_bytes(), boot_id().len() as u64 + 1);
+        }
     }
 
     fn start(&mut self) -> Result<Session, GitError> {
@@ -274,12 +273,14 @@ impl RefWriter {
         Ok(broken)
     }
 
-    /// Removes the lock file that our own dead child left. Only our children write this value, and none of them lives.
+    /// Removes the lock file that our own dead child left: the one that it was seen to have, or one that holds `new`, which only
+    /// our children write. None of them lives.
     fn remove_own_lock(&self, refs: &Refs, name: &str, new: Option<ObjectId>) {
-        let (RefFormat::Files, Some(new)) = (self.format, new) else { return };
-        let lock = lock_path(&refs.place_of(name));
-        let holds_ours = std::fs::read_to_string(&lock).is_ok_and(|content| content.trim() == new.to_string());
-        if holds_ours {
+        let lock = lock_of(refs, name);
+        let Ok(meta) = std::fs::symlink_metadata(&lock) else { return };
+        let noted = self.noted.is_some() && self.noted == LockIdentity::of(&meta);
+        let holds = |new: ObjectId| std::fs::read_to_string(&lock).is_ok_and(|it| it.trim() == new.to_string());
+        if noted || new.is_some_and(holds) {
             let _ = std::fs::remove_file(&lock);
         }
     }
@@ -297,6 +298,29 @@ impl Drop for RefWriter {
 }
 
 impl Session {
+    /// Sends `lines`, and says whether exactly `expected` was answered before `deadline_ms`.
+    fn asks(&mut self, lines: &str, expected: &str, deadline_ms: u64) -> bool {
+        let mut answer = Vec::new();
+        if self.stdin.write_all(lines.as_bytes()).is_err() {
+            return false;
+        }
+        while answer.len() < expected.len() {
+            let left = deadline_ms.saturating_sub(now_ms());
+            let polled = [Some(self.stdout.as_fd())];
+            if left == 0 || wait_for(None, &polled, None, left, left).is_err() {
+                return false;
+            }
+            let mut chunk = [0; 256];
+            match self.stdout.read(&mut chunk) {
+                Ok(0) => return false,
+                Ok(length) => answer.extend_from_slice(&chunk[..length]),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(_) => return false,
+            }
+        }
+        answer == expected.as_bytes()
+    }
+
     /// Closes its input and waits for its end, until `deadline_ms`; then kills it.
     fn end(self, deadline_ms: u64) -> Failure {
         let Self { mut child, stdin, stdout, mut stderr } = self;
@@ -322,6 +346,27 @@ impl Session {
         let refused = status.is_some_and(|status| status.code().is_some_and(|code| code != 0));
         let said = if said.is_empty() { "`git update-ref` ended without an answer".to_owned() } else { said };
         Failure { refused, said }
+    }
+}
+
+/// Which file a lock file is: its inode, and when that was made, so that another file that got the same inode later is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LockIdentity {
+    device: u64,
+    inode: u64,
+    born_nanos: u128,
+}
+
+impl LockIdentity {
+    /// Nothing where the file system does not say when a file was made.
+    fn of(meta: &std::fs::Metadata) -> Option<Self> {
+        let born = meta.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Self { device: meta.dev(), inode: meta.ino(), born_nanos: born.as_nanos() })
+    }
+
+    /// One line of always the same length, so that it can be written over.
+    fn line(&self) -> String {
+        format!("lock {:>20} {:>20} {:>39}\n", self.device, self.inode, self.born_nanos)
     }
 }
 
@@ -360,7 +405,8 @@ pub(crate) fn leftover_lock(
     };
     let content = files::read_bounded(&path, 256).ok().flatten().unwrap_or_default();
     let id = std::str::from_utf8(&content).ok().and_then(|text| text.trim().parse::<ObjectId>().ok());
-    let dead = id.and_then(writer_of).is_some_and(|token| has_ended(common_dir, token));
+    let writer = id.and_then(writer_of).or_else(|| writer_that_noted(common_dir, &LockIdentity::of(&meta)?));
+    let dead = writer.is_some_and(|token| has_ended(common_dir, token));
     if dead {
         return Ok(LeftoverLock::Dead { path });
     }
@@ -398,15 +444,26 @@ pub(crate) fn lock_of(refs: &Refs, name: &str) -> PathBuf {
     }
 }
 
+/// The token of the writer whose child had that lock file.
+fn writer_that_noted(common_dir: &Path, lock: &LockIdentity) -> Option<Token> {
+    let folder = common_dir.join("discern").join("git");
+    let mut tokens = std::fs::read_dir(&folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let noted = |token: &String| {
+        let content = files::read_bounded(&folder.join(token), HELD_BYTES_MAX).ok().flatten().unwrap_or_default();
+        content.ends_with(lock.line().as_bytes())
+    };
+    tokens.find(noted)?.parse().ok()
+}
+
 /// Whether every process that held the file of that token has ended: it was written on this boot, lies on a local file
 /// system, and its lock is free. Anything else proves nothing.
 fn has_ended(common_dir: &Path, token: Token) -> bool {
     let path = common_dir.join("discern").join("git").join(token.to_string());
-    let Ok(Some(content)) = files::read_bounded(&path, 256) else { return false };
+    let Ok(Some(content)) = files::read_bounded(&path, HELD_BYTES_MAX) else { return false };
     let boot = boot_id();
     let Ok(file) = File::open(&path) else { return false };
     !boot.is_empty()
-        && content.trim_ascii() == boot.as_bytes()
+        && content.split(|byte| *byte == b'\n').next() == Some(boot.as_bytes())
         && files::is_local(&file)
         && files::is_locked(&file).is_ok_and(|locked| !locked)
 }
@@ -437,5 +494,5 @@ fn lines_of(name: &str, change: Change) -> String {
         Change::Set { new, expected: None } => format!("create {name} {new}"),
         Change::Remove { expected } => format!("delete {name} {expected}"),
     };
-    format!("start\noption no-deref\n{change}\ncommit\n")
+    format!("start\noption no-deref\n{change}\nprepare\n")
 }

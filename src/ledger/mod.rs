@@ -23,6 +23,7 @@ use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
+use crate::os::hooks;
 pub use outcome::{FailedRequirement, MeasuredStandard, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
 pub use snapshot::Snapshot;
@@ -310,11 +311,13 @@ impl<'r> Ledger<'r> {
             let mut writer = self.repository.ref_writer().borrow_mut();
             let token = writer.token();
             let new = tree.write(token).map_err(|error| failed(doing, &error))?;
+            hooks::at("ledger written");
             let mark = if token.is_some() { Mark::Unique } else { Mark::Shared };
             let swap = Change::Set { new: new.id(), expected: root.map(|root| root.id()) };
             let restore = || tree.restore();
             match writer.write(self.repository.refs(), LEDGER_REF, swap, mark, &restore) {
                 Ok(Written::Done) => {
+                    hooks::at("ledger named");
                     tree.restore().map_err(|error| failed(doing, &error))?;
                     return Ok(true);
                 }

@@ -19,14 +19,14 @@ impl Clock for SystemClock {
         let monotonic_ms = awake.tv_sec as u64 * 1000 + awake.tv_nsec as u64 / 1_000_000;
         let reading = Reading { wall: wall_now(), monotonic_ms };
         #[cfg(feature = "test-hooks")]
-        let reading = ahead(reading, super::hooks::clock_ahead_ms());
+        let reading = moved(reading, super::hooks::clock_ahead_ms(), super::hooks::wall_ahead_ms());
         reading
     }
 }
 
 #[cfg(feature = "test-hooks")]
-fn ahead(reading: Reading, ahead_ms: u64) -> Reading {
-    let wall = reading.wall.plus_millis(ahead_ms.cast_signed());
+fn moved(reading: Reading, ahead_ms: u64, wall_ahead_ms: i64) -> Reading {
+    let wall = reading.wall.plus_millis(ahead_ms.cast_signed()).plus_millis(wall_ahead_ms);
     Reading { wall, monotonic_ms: reading.monotonic_ms + ahead_ms }
 }
 

@@ -1,32 +1,92 @@
-//! For tests alone, behind the feature `test-hooks`: pauses before the steps of a claim, and a clock that is ahead.
+//! Named points of a run, for tests alone: behind the feature `test-hooks` a process pauses there, and its clocks can be moved.
 //!
-//! No released binary has any of this. A test says through the environment at which step, counted from 1, a process pauses;
-//! there it writes the step's name to `paused` in the folder given and waits until somebody opens the pipe `go` beside it.
+//! No released binary has any of this: without the feature a point is nothing. A test says through the environment where a
+//! process pauses: before the step of that number, counted from 1 (`DISCERN_TEST_PAUSE_AT=7`), or where it comes to a point for
+//! the so-and-so-manieth time (`=ref locked#2`). There it writes the point's name to `paused` in the folder given and waits
+//! until somebody opens the pipe `go` beside it. With `DISCERN_TEST_TRACE` each point that is come to is a line of that file.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(feature = "test-hooks")]
+pub use hooked::{clock_ahead_ms, wall_ahead_ms};
 
-use crate::os::environment;
+/// A point of a run that has a name.
+#[cfg(feature = "test-hooks")]
+pub fn at(point: &'static str) {
+    hooked::at(point);
+}
 
-static STEPS: AtomicU64 = AtomicU64::new(0);
+/// A point of a run that has a name.
+#[cfg(not(feature = "test-hooks"))]
+#[inline]
+pub fn at(_point: &'static str) {}
 
-/// Called before each step that depends on the claim.
-pub fn before(step: &str) {
-    let number = STEPS.fetch_add(1, Ordering::Relaxed) + 1;
-    if given("DISCERN_TEST_PAUSE_AT") != Some(number) {
-        return;
+/// A step that depends on the claim: a point that has a number, too.
+#[cfg(feature = "test-hooks")]
+pub fn before(step: &'static str) {
+    hooked::before(step);
+}
+
+/// A step that depends on the claim: a point that has a number, too.
+#[cfg(not(feature = "test-hooks"))]
+#[inline]
+pub fn before(_step: &'static str) {}
+
+#[cfg(feature = "test-hooks")]
+mod hooked {
+    use std::collections::BTreeMap;
+    use std::io::Write as _;
+    use std::path::PathBuf;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use crate::os::environment;
+
+    static STEPS: AtomicU64 = AtomicU64::new(0);
+    static TIMES: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+    pub(super) fn before(step: &'static str) {
+        let number = STEPS.fetch_add(1, Ordering::Relaxed) + 1;
+        if variable("DISCERN_TEST_PAUSE_AT").is_some_and(|at| at == number.to_string()) {
+            pause(step);
+        }
+        at(step);
     }
-    let folder = environment::variable("DISCERN_TEST_FOLDER").map(PathBuf::from).unwrap_or_default();
-    // A test that is gone lets the process go on.
-    let _ = std::fs::write(folder.join("paused"), step);
-    let _ = std::fs::File::open(folder.join("go"));
-}
 
-/// How far both clocks of this process are ahead, in milliseconds.
-pub fn clock_ahead_ms() -> u64 {
-    given("DISCERN_TEST_CLOCK_AHEAD_MS").unwrap_or(0)
-}
+    pub(super) fn at(point: &'static str) {
+        let Ok(mut times) = TIMES.lock() else { return };
+        let times_here = times.entry(point).or_default();
+        *times_here += 1;
+        let name = format!("{point}#{times_here}");
+        if let Some(trace) = variable("DISCERN_TEST_TRACE") {
+            let file = std::fs::File::options().create(true).append(true).open(trace);
+            let _ = file.and_then(|mut file| writeln!(file, "{name}"));
+        }
+        if variable("DISCERN_TEST_PAUSE_AT").is_some_and(|at| at == name) {
+            pause(point);
+        }
+    }
 
-fn given(name: &str) -> Option<u64> {
-    environment::variable(name)?.to_str()?.parse().ok()
+    fn pause(point: &str) {
+        let folder = variable("DISCERN_TEST_FOLDER").map(PathBuf::from).unwrap_or_default();
+        // A test that is gone lets the process go on.
+        let _ = std::fs::write(folder.join("paused"), point);
+        let _ = std::fs::File::open(folder.join("go"));
+    }
+
+    /// How far both clocks of this process are ahead, in milliseconds.
+    pub fn clock_ahead_ms() -> u64 {
+        number("DISCERN_TEST_CLOCK_AHEAD_MS").unwrap_or(0).unsigned_abs()
+    }
+
+    /// How far this process' wall clock alone is ahead, in milliseconds; below 0 it is behind.
+    pub fn wall_ahead_ms() -> i64 {
+        number("DISCERN_TEST_WALL_AHEAD_MS").unwrap_or(0)
+    }
+
+    fn number(name: &str) -> Option<i64> {
+        variable(name)?.parse().ok()
+    }
+
+    fn variable(name: &str) -> Option<String> {
+        environment::variable(name)?.into_string().ok()
+    }
 }

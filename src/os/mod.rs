@@ -9,7 +9,6 @@ pub mod clock;
 pub mod descendants;
 pub mod environment;
 pub mod files;
-#[cfg(feature = "test-hooks")]
 pub mod hooks;
 pub mod pager;
 pub mod process;

@@ -8,6 +8,7 @@
 pub mod memory;
 pub mod refs;
 pub mod seen;
+pub mod superseded;
 
 use crate::id::{CommitId, RecordId};
 

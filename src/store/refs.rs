@@ -14,6 +14,7 @@ use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository};
 use crate::id::{CommitId, ObjectId, RecordId, Token};
 use crate::os::files::{self, Durability};
+use crate::os::hooks;
 
 /// Where the refs are: followed by a full commit id.
 pub const ATTEMPT_PREFIX: &str = "refs/discern/attempt/";
@@ -47,6 +48,28 @@ impl<'r> RefStore<'r> {
         let named = self.repository.refs().read(&ref_name(candidate)).is_ok_and(|value| value == RefValue::Direct(id));
         let is_there = || self.repository.objects().is_ok_and(|objects| objects.is_loose(id) || objects.contains(id));
         named && is_there()
+    }
+
+    /// The id that a record of these bytes has.
+    pub fn id_of(&self, bytes: &[u8]) -> Option<RecordId> {
+        self.repository.objects().and_then(|objects| objects.blob_id(bytes)).ok().map(RecordId)
+    }
+
+    /// Removes the loose objects of `records`, each unless some ref of the repository names it, whoever's ref that is;
+    /// returns those that need no second look.
+    ///
+    /// # Errors
+    /// The refs can't be listed, and nothing was removed; or a file can't be removed.
+    pub fn drop_unnamed(&self, records: &[RecordId]) -> Result<Vec<RecordId>, StoreError> {
+        let doing = "remove superseded records";
+        let refs = self.repository.refs();
+        refs.forget();
+        let named = refs.list("refs/").map_err(failed(doing))?;
+        let is_named = |record: &RecordId| named.iter().any(|(_, value)| *value == RefValue::Direct(record.id()));
+        let unnamed: Vec<RecordId> = records.iter().filter(|record| !is_named(record)).copied().collect();
+        let objects = self.repository.objects().map_err(failed(doing))?;
+        unnamed.iter().try_for_each(|record| objects.remove_loose(record.id())).map_err(failed(doing))?;
+        Ok(unnamed)
     }
 
     /// What is known of a lock on a candidate's ref. `writer_of` finds the writer's token in a record's bytes.
@@ -208,6 +231,7 @@ impl<'r> RefStore<'r> {
         let objects = self.repository.objects()?;
         let new = objects.write_blob(bytes)?;
         self.keep_last_bytes(candidate, bytes);
+        hooks::at("record written");
         let change = Change::Set { new, expected: expected.map(|record| record.id()) };
         let restore = || match objects.is_loose(new) || objects.contains(new) {
             true => Ok(()),
@@ -217,6 +241,7 @@ impl<'r> RefStore<'r> {
         let written = writer.write(self.repository.refs(), &ref_name(candidate), change, Mark::Unique, &restore)?;
         match written {
             Written::Done => {
+                hooks::at("record named");
                 restore()?;
                 Ok(Swap::Applied(RecordId(new)))
             }

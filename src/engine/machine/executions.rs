@@ -20,7 +20,7 @@ use crate::evidence::subject::Source;
 use crate::evidence::{Reading, RequirementKey, RequirementKind};
 use crate::id::Name;
 use crate::os::environment::{self, Inheritance, Marks, Variables};
-use crate::os::process;
+use crate::os::{hooks, process};
 use crate::plan::Start;
 
 /// How many lines of a log are read to say what a shell did not find.
@@ -111,6 +111,7 @@ impl Machine<'_, '_> {
         }
         let job = self.launch(&key.name, &launch).map_err(|error| not_started(error_text(&error)))?;
         self.touches.extend((!limits.touches.is_empty()).then(|| (key.clone(), limits.touches)));
+        hooks::at("job started");
         let shown = log.to_string_lossy().into_owned();
         self.tell(What::Started { name: key.name.clone(), tries: start.tries, log: Some(shown), expected_ms });
         let path = environment.get(OsStr::new("PATH")).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
@@ -186,6 +187,7 @@ impl Machine<'_, '_> {
 
     /// What the end of an execution amounts to.
     fn end_of(&mut self, active: Active, end: JobEnd) -> ExecutionEnd {
+        hooks::at("job ended");
         let key = active.start.serves[0].clone();
         if end.left_behind > 0 {
             self.tell(What::LeftBehind { name: key.name.clone(), processes: end.left_behind });
