@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     process::run(&tests.split_whitespace().collect::<Vec<&str>>())?;
     crate::model::run()?;
     crate::sim::run(&crate::sim::Sim { seed: 1, seeds: Some(SIMULATED_SEEDS), seconds: None })?;
-    crate::torture::run(&crate::torture::Torture { rounds: KILLED_RUNS, seed: 1 })
+    crate::torture::run(&crate::torture::Torture { rounds: KILLED_RUNS, seed: 1, trial: None })
 }
 
 /// The command that README.md gives for running the tests: the one place where it is written.

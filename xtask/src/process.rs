@@ -23,7 +23,12 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
 
 /// The binary, built and copied aside: what is built meanwhile does not change it.
 pub(crate) fn binary() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
-    run(&["cargo", "build", "--locked", "--bin", "git-discern"])?;
+    binary_with(&[])
+}
+
+/// The same, built with more words for cargo.
+pub(crate) fn binary_with(words: &[&str]) -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
+    run(&[&["cargo", "build", "--locked", "--bin", "git-discern"], words].concat())?;
     let folder = tempfile::tempdir()?;
     let binary = folder.path().join("git-discern");
     std::fs::copy("target/debug/git-discern", &binary)?;
