@@ -100,6 +100,7 @@ fn page(document: &CommitsDocument, detail: Detail) -> Vec<Line> {
     for report in &document.commits {
         if report.standing != CommitStanding::Proven || detail > Detail::Quiet {
             lines.push(commits::line_with_reason(report));
+            lines.extend(commits::departures(report));
             lines.extend(commits::running(report));
         }
     }

@@ -180,7 +180,7 @@ pub(crate) const KEYS: &[Key] = &[
         "jobs",
         Kind::Choice(&["own", "trunk"]),
         "`\"own\"`",
-        "`trunk`: refuse a commit that drops or redefines a job of trunk. It counts as trunk's tip has it.",
+        "`trunk`: refuse a commit that drops or redefines a job of trunk, or whose `[gate]` lets more through; on trunk's own branch that is said and allowed. It counts as trunk's tip has it.",
     ),
     key(
         Table::Gate,

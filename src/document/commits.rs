@@ -53,6 +53,9 @@ pub struct CommitReport {
     pub standing: CommitStanding,
     /// Why it is not proven, half a sentence; null when it is.
     pub reason: Option<String>,
+    /// How its Proof departs from trunk: jobs that it lacks or redefines, standards that it loosens on purpose; a sentence each.
+    #[serde(default)]
+    pub departures: Vec<String>,
     /// Requirements with both verdicts for one subject, or that failed after this very commit was proven.
     pub flaky: Vec<FlakyRequirement>,
     /// The attempt whose outcome decides.

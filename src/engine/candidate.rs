@@ -59,6 +59,11 @@ pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) ->
 /// There is none, or a broken one.
 pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Config, NoAnswer> {
     let Some(bytes) = repository.file_at(head.tree, config::FILE)? else {
+        if let Some(entry) = repository.objects()?.entry(head.tree, config::FILE.as_bytes())? {
+            let kind = if entry.mode == git::tree::MODE_SUBMODULE { "a submodule" } else { "not a plain file" };
+            let message = format!("`{}` is {kind} in commit {}", config::FILE, head.commit.short());
+            return Err(Refusal::new(Diagnostic::new("config-no-file", message).at(config::FILE)).into());
+        }
         let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
         let diagnostic = if uncommitted {
             let message = format!("`{}` is not committed", config::FILE);

@@ -10,8 +10,9 @@ use super::request::Request;
 use super::requirements::{self, Detailed, Scope, Surroundings, Unplanned};
 use super::run::Run;
 use super::session::Session;
+use super::trunk::Comparison;
 use crate::claim::record::{Purpose, RECORD_BYTES_MAX};
-use crate::config::{Config, JobsOf};
+use crate::config::{self, Config};
 use crate::document::{Diagnostic, Refusal};
 use crate::event::{self, PlannedRequirement};
 use crate::evidence::subject::{Salt, Source};
@@ -54,8 +55,8 @@ pub fn make(
     }
     let repository = machine.session.repository;
     let comparison = subject.comparison.clone();
-    if comparison.jobs == JobsOf::Trunk && !comparison.departures.is_empty() {
-        return Err(departs(&comparison.departures).into());
+    if comparison.refuses_departures {
+        return Err(departs(&comparison).into());
     }
     let surroundings = Surroundings {
         variable: &|name| machine.variable(name),
@@ -204,11 +205,12 @@ fn check_room(details: &[Detailed], config: &Config) -> Result<(), Refusal> {
     Err(Refusal::new(Diagnostic::new("plan-too-large", message)))
 }
 
-fn departs(departures: &[String]) -> Refusal {
-    let message = "this commit drops or redefines jobs of trunk, which `[gate] jobs = \"trunk\"` refuses";
+fn departs(comparison: &Comparison) -> Refusal {
+    let message = "this commit drops or redefines jobs of trunk, which `[gate] jobs = \"trunk\"` of trunk refuses";
     let mut diagnostic = Diagnostic::new("departs-from-trunk", message);
-    diagnostic.place = departures.to_vec();
-    Refusal::new(diagnostic)
+    diagnostic.place.clone_from(&comparison.departures);
+    let base = comparison.compared.as_ref().map(|trunk| trunk.merge_base.short());
+    Refusal::new(diagnostic.fix(format!("git diff {} -- {}", base.unwrap_or_default(), config::FILE)))
 }
 
 /// The plan as it is told.

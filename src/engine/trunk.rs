@@ -19,10 +19,10 @@ pub struct Comparison {
     pub compared: Option<TrunkCompared>,
     /// Trunk's limit of each standard, at the merge base; without those that are loosened on purpose.
     pub limits: BTreeMap<Name, Decimal>,
-    /// Whether trunk's tip refuses a candidate with `departures`.
-    pub jobs: JobsOf,
     /// Jobs of trunk that the candidate lacks or redefines, one sentence each.
     pub departures: Vec<String>,
+    /// Whether trunk's tip refuses the candidate for them (`[gate] jobs`).
+    pub refuses_departures: bool,
     /// Where the candidate's standards are looser than trunk's, and may not be.
     pub looser: Vec<Looser>,
     /// Where they are looser on purpose: trunk's own branch here has the candidate. One sentence each.
@@ -36,12 +36,13 @@ pub struct Comparison {
 /// Compares `config`, the candidate's, with trunk's at the merge base.
 ///
 /// # Errors
-/// With standards, trunk and the merge base must be here and readable (B089): otherwise it is refused with the command that
-/// fetches them. Without any, a trunk that is not here compares nothing, and says so where one was to be expected.
+/// With standards, or with `[gate] jobs = "trunk"`, trunk and the merge base must be here and readable (B089): otherwise it is
+/// refused with the command that fetches them. Else a trunk that is not here compares nothing, and says so where one was to
+/// be expected.
 pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Comparison, NoAnswer> {
     let (trunk, merge_base) = match meet(repository, candidate, config) {
         Ok(met) => met,
-        Err(NoAnswer::Refused(refusal)) if config.standards.is_empty() => {
+        Err(NoAnswer::Refused(refusal)) if config.standards.is_empty() && config.gate.jobs == JobsOf::Own => {
             return Ok(nothing(&refusal, repository, config));
         }
         Err(error) => return Err(error),
@@ -52,7 +53,7 @@ pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) ->
     let jobs = tip.as_ref().map_or(config.gate.jobs, |tip| tip.gate.jobs);
     let base_file = format!("{}:{}", merge_base.short(), config::FILE);
     let base = if trunk.tip == merge_base { tip.clone() } else { config_of(repository, merge_base, &base_file)? };
-    let empty = Comparison { compared: Some(compared), jobs, ..Comparison::default() };
+    let empty = Comparison { compared: Some(compared), ..Comparison::default() };
     let Some(base) = base else { return Ok(empty) };
     let moved_on = (trunk.tip != merge_base).then(|| {
         let (of, base, tip) = (short_name(&trunk.name), merge_base.short(), trunk.tip.short());
@@ -70,23 +71,27 @@ pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) ->
     let counts = |name: &Name| !looser.iter().any(|it| it.name == *name);
     let limits = base.standards.iter().filter(|it| counts(&it.name));
     let limits = limits.map(|it| (it.name.clone(), it.limit.clone())).collect();
-    let departures = departures(own, base_written).iter().map(ToString::to_string).collect();
-    // Loosening on purpose is done on trunk's own branch, in the open (docs/standards.md).
-    let (loosened, looser) = if !looser.is_empty() && is_on(repository, candidate, &trunk.branch)? {
-        (looser.iter().map(ToString::to_string).collect(), Vec::new())
-    } else {
-        (Vec::new(), looser)
-    };
-    Ok(Comparison { limits, departures, looser, loosened, notes, moved_on, ..empty })
+    let departures: Vec<String> = departures(own, base_written).iter().map(ToString::to_string).collect();
+    let refused = jobs == JobsOf::Trunk && !departures.is_empty();
+    // Loosening on purpose is done on trunk's own branch, in the open (docs/standards.md); so is changing its jobs.
+    let allowed = (refused || !looser.is_empty()) && is_on(repository, candidate, &trunk.branch)?;
+    let (loosened, looser) =
+        if allowed { (looser.iter().map(ToString::to_string).collect(), Vec::new()) } else { (Vec::new(), looser) };
+    let refuses_departures = refused && !allowed;
+    Ok(Comparison { limits, departures, refuses_departures, looser, loosened, notes, moved_on, ..empty })
 }
 
-/// Why the Proof of a commit that loosens standards does not count: the commit is not, or no longer, on trunk or on trunk's own
-/// branch. Nothing where it is, and for a Proof that loosens nothing.
+/// Why the Proof of a commit that loosens standards, or departs from trunk's jobs where trunk's tip refuses that, does not count:
+/// the commit is not, or no longer, on trunk or on trunk's own branch. Nothing where it is, and for any other Proof.
 ///
 /// # Errors
 /// The repository can't be read.
 pub fn misplaced(repository: &Repository, proof: &Proof) -> Result<Option<String>, GitError> {
-    let Some(trunk) = proof.trunk.as_ref().filter(|_| !proof.loosened.is_empty()) else { return Ok(None) };
+    let Some(trunk) = &proof.trunk else { return Ok(None) };
+    let Some(first) = proof.loosened.iter().chain(&proof.departures).next() else { return Ok(None) };
+    if proof.loosened.is_empty() && !tip_refuses_departures(repository, &trunk.name)? {
+        return Ok(None);
+    }
     // `refs/remotes/origin/main` is the remote's `refs/heads/main`.
     let tracked = trunk.name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
     let branch = tracked.map(|(_, branch)| format!("refs/heads/{branch}"));
@@ -95,8 +100,14 @@ pub fn misplaced(repository: &Repository, proof: &Proof) -> Result<Option<String
             return Ok(None);
         }
     }
-    let first = proof.loosened.first().map_or("", String::as_str);
     Ok(Some(format!("it is not on `{}`, and only there this is allowed: {first}", short_name(&trunk.name))))
+}
+
+/// Whether the configuration at the tip of this branch says `[gate] jobs = "trunk"`. One that can't be used says nothing.
+fn tip_refuses_departures(repository: &Repository, branch: &str) -> Result<bool, GitError> {
+    let Some((_, tip)) = repository.refs().resolve(branch)? else { return Ok(false) };
+    let config = config_of(repository, CommitId(tip), config::FILE).ok().flatten();
+    Ok(config.is_some_and(|config| config.gate.jobs == JobsOf::Trunk))
 }
 
 /// Whether there is a branch of that full name and it has the commit.
@@ -109,10 +120,11 @@ fn is_on(repository: &Repository, commit: CommitId, branch: &str) -> Result<bool
 
 /// Trunk, and where the candidate parted from it.
 fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NoAnswer> {
+    let compared = if config.standards.is_empty() { "jobs are" } else { "standards are" };
     let trunk = match trunk_that_counts(repository, candidate, config) {
         Ok(trunk) => trunk,
         Err(GitError::NoTrunk { name }) => {
-            let message = format!("standards are compared with trunk's, and there is no branch `{name}` here");
+            let message = format!("{compared} compared with trunk's, and there is no branch `{name}` here");
             return Err(refusal(repository, "no-trunk", message, &name).into());
         }
         Err(error) => return Err(error.into()),
@@ -123,13 +135,13 @@ fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result
     let (name, of) = (short_name(&trunk.branch), short_name(&trunk.name));
     Err(if repository.is_shallow() {
         let message = format!(
-            "standards are compared with trunk's at the merge base, and this shallow clone does not reach back to where \
+            "{compared} compared with trunk's at the merge base, and this shallow clone does not reach back to where \
              this commit parted from `{of}`"
         );
         refusal(repository, "no-merge-base", message, name).into()
     } else {
         let message =
-            format!("standards are compared with trunk's, and this commit has no ancestor in common with `{of}`");
+            format!("{compared} compared with trunk's, and this commit has no ancestor in common with `{of}`");
         Refusal::new(Diagnostic::new("no-merge-base", message)).into()
     })
 }
@@ -157,7 +169,7 @@ fn nothing(refusal: &Refusal, repository: &Repository, config: &Config) -> Compa
     let expected = config.gate.trunk.is_some() || repository.is_shallow();
     let why = refusal.diagnostics.iter().filter(|_| expected);
     let notes = why.map(|it| format!("nothing was compared with trunk: {}", it.message)).collect();
-    Comparison { notes, jobs: config.gate.jobs, ..Comparison::default() }
+    Comparison { notes, ..Comparison::default() }
 }
 
 /// The configuration of a commit of trunk; nothing where it has none.

@@ -111,6 +111,7 @@ impl<'s, 'r> Verifier<'s, 'r> {
             summary,
             standing: CommitStanding::None,
             reason: None,
+            departures: Vec::new(),
             flaky: Vec::new(),
             attempt: None,
             running: self.running(commit),
@@ -170,6 +171,7 @@ impl<'s, 'r> Verifier<'s, 'r> {
             (Outcome::Passed, Some(proof)) => match self.objection((report.commit, tree), proof) {
                 None => {
                     report.standing = CommitStanding::Proven;
+                    report.departures = proof.departures.iter().chain(&proof.loosened).cloned().collect();
                     let flaky = proof.requirements.iter().filter(|requirement| requirement.flaky);
                     report.flaky = flaky.map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
                 }

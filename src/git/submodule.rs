@@ -38,7 +38,12 @@ impl Repository {
         let Some(inner) = self.submodule(folder)? else {
             // One that nobody here works with is absent from every plain checkout.
             let in_use = self.active_submodules()?.iter().any(|path| *path == to_path(entry.path));
-            return Ok(in_use.then_some(DirtyKind::Sparse));
+            if in_use {
+                return Ok(Some(DirtyKind::Sparse));
+            }
+            // git looks for nothing untracked in a folder that stands for a submodule.
+            let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+            return Ok((!is_empty && untracked == Untracked::Refuse).then_some(DirtyKind::Untracked));
         };
         // Only a checkout that stands right here: one that leads elsewhere could lead in circles.
         if inner.worktree().ok() != Some(folder) {

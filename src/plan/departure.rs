@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::config::Job;
+use crate::config::{Environment, Gate, Job, Untracked, Workspace};
 use crate::id::Name;
 use crate::standard::Written;
 
@@ -31,8 +31,15 @@ pub enum Departure {
         /// Where trunk writes it.
         trunk_at: String,
     },
-    /// Trunk's jobs run with `[gate] environment = "strict"`, the candidate's do not.
-    LaxEnvironment,
+    /// A key of `[gate]` lets more through than trunk's does.
+    LaxGate {
+        /// The key.
+        key: &'static str,
+        /// The candidate's value.
+        own: &'static str,
+        /// Trunk's.
+        trunk: &'static str,
+    },
 }
 
 impl fmt::Display for Departure {
@@ -43,15 +50,13 @@ impl fmt::Display for Departure {
                 let keys = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
                 write!(f, "job `{name}` ({at}) differs from trunk's ({trunk_at}) in {keys}")
             }
-            Self::LaxEnvironment => f.write_str("`[gate] environment` is `inherit`, trunk's is `strict`"),
+            Self::LaxGate { key, own, trunk } => write!(f, "`[gate] {key}` is `{own}`, trunk's is `{trunk}`"),
         }
     }
 }
 
 /// How a candidate's jobs depart from trunk's, in trunk's order.
 pub fn departures(own: Written<'_>, trunk: Written<'_>) -> Vec<Departure> {
-    use crate::config::Environment::{Inherit, Strict};
-    let lax = own.config.gate.environment == Inherit && trunk.config.gate.environment == Strict;
     let jobs = trunk.config.jobs.iter().filter_map(|theirs| {
         let ours = own.config.jobs.iter().find(|job| job.name == theirs.name);
         let (name, trunk_at) = (theirs.name.clone(), trunk.line(theirs.at));
@@ -59,7 +64,18 @@ pub fn departures(own: Written<'_>, trunk: Written<'_>) -> Vec<Departure> {
         let keys = differing_keys(ours, theirs);
         (!keys.is_empty()).then(|| Departure::Redefines { name, keys, at: own.line(ours.at), trunk_at })
     });
-    jobs.chain(lax.then_some(Departure::LaxEnvironment)).collect()
+    jobs.chain(lax_gate(&own.config.gate, &trunk.config.gate)).collect()
+}
+
+fn lax_gate(own: &Gate, trunk: &Gate) -> Vec<Departure> {
+    let keys = [
+        ("environment", own.environment == Environment::Inherit, trunk.environment == Environment::Strict),
+        ("untracked", own.untracked == Untracked::Ignore, trunk.untracked == Untracked::Refuse),
+        ("workspace", own.workspace == Workspace::InPlace, trunk.workspace == Workspace::Isolated),
+    ];
+    let words = [("inherit", "strict"), ("ignore", "refuse"), ("in-place", "isolated")];
+    let lax = keys.into_iter().zip(words).filter(|((_, lax, strict), _)| *lax && *strict);
+    lax.map(|((key, ..), (own, trunk))| Departure::LaxGate { key, own, trunk }).collect()
 }
 
 fn differing_keys(own: &Job, trunk: &Job) -> Vec<&'static str> {

@@ -9,11 +9,14 @@ use super::standards::{self, Row};
 use super::story::{retirement, standing};
 use super::tail::Tail;
 use crate::document::{Cancelled, LOOSER, Pending, RequirementReport, RunDocument, Source, Standing};
-use crate::evidence::RequirementKind;
+use crate::evidence::{Proof, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
 
 /// Lines of a failed job's log that are shown.
 pub const TAIL_LINES_MAX: usize = 20;
+
+/// The width of the word before a note, as in the story.
+const NOTE_COLUMNS: usize = 10;
 
 /// How an answer is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,12 +44,22 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
     for line in table.into_iter().chain(document.pinned.iter().flat_map(standards::pinned)) {
         write_line(&mut bytes, &line, color);
     }
+    // A run has told this already, in its story.
+    for text in document.proof.iter().filter(|_| took_ms.is_none()).flat_map(departures) {
+        let note = Line::new().column(Role::Caution, "note", NOTE_COLUMNS).with(Role::Plain, text);
+        write_line(&mut bytes, &note, color);
+    }
     for (at, line) in verdict(document).into_iter().enumerate() {
         let took =
             took_ms.filter(|_| at == 0).map_or(String::new(), |millis| format!("  in {}", phrase::duration(millis)));
         write_line(&mut bytes, &line.with(Role::Faint, took), color);
     }
     bytes
+}
+
+/// How a Proof departs from trunk, a sentence each.
+fn departures(proof: &Proof) -> impl Iterator<Item = &String> {
+    proof.departures.iter().chain(&proof.loosened)
 }
 
 fn write_line(bytes: &mut Vec<u8>, line: &Line, color: bool) {

@@ -44,6 +44,12 @@ pub fn running(report: &CommitReport) -> Option<Line> {
     Some(Line::new().with(Role::Faint, text).with(Role::Command, &pending.reconnect))
 }
 
+/// How a commit's Proof departs from trunk, one line for each way.
+pub fn departures(report: &CommitReport) -> Vec<Line> {
+    let note = |text| Line::text("  ").with(Role::Caution, "note").with(Role::Plain, format!("  {text}"));
+    report.departures.iter().map(note).collect()
+}
+
 fn role(standing: CommitStanding) -> Role {
     match standing {
         CommitStanding::Proven => Role::Good,

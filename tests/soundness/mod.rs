@@ -10,4 +10,5 @@ pub(crate) mod scene;
 mod store;
 mod subject;
 mod tree;
+mod trunk;
 mod while_it_runs;
