@@ -111,8 +111,10 @@ fn a_submodule_that_is_in_use_and_not_checked_out_is_a_partial_tree() {
 
 #[test]
 fn a_file_in_the_folder_of_a_submodule_that_nobody_works_with_is_untracked() {
-    let bench = scene("git init -q ../lib; (cd ../lib; git commit -q --allow-empty -m lib); gate; job t 'test ! -e sub/bad'; save
-        git update-index --add --cacheinfo 160000,$(git -C ../lib rev-parse HEAD),sub; git commit -q -m sub; mkdir sub");
+    let bench = scene(
+        "git init -q ../lib; (cd ../lib; git commit -q --allow-empty -m lib); gate; job t 'test ! -e sub/bad'; save
+        git update-index --add --cacheinfo 160000,$(git -C ../lib rev-parse HEAD),sub; git commit -q -m sub; mkdir sub",
+    );
     expect(&bench, &[], Ran(0));
     play(&bench, "touch sub/bad");
     expect(&bench, &[], Refused("untracked-files"));

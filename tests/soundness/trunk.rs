@@ -44,7 +44,12 @@ fn trunk_refuses_what_departs_whatever_the_candidate_says() {
     let bench = with_trunk("jobs = \"trunk\"");
     // Its own word, `jobs = "own"`, is not asked; nor is another trunk of its own choice.
     for own in ["", "jobs = \"own\"", "jobs = \"trunk\""] {
-        play(&bench, &format!("git checkout -q -B topic main; gate '{own}'; job t 'true # t'; std n down 9 'echo DISCERN_METRIC n 3'; save"));
+        play(
+            &bench,
+            &format!(
+                "git checkout -q -B topic main; gate '{own}'; job t 'true # t'; std n down 9 'echo DISCERN_METRIC n 3'; save"
+            ),
+        );
         let document = expect(&bench, &[], Refused("departs-from-trunk"));
         let place = document["diagnostics"][0]["where"][0].as_str().unwrap_or_default();
         assert!(place.starts_with("job `lint` of trunk ("), "{document:#}");
@@ -86,7 +91,12 @@ fn on_trunks_own_branch_jobs_may_be_changed_in_the_open() {
     bench.remote();
     play(&bench, "git push -q origin main; sed -i 's/true # lint/true # other/' discern.toml; save");
     let (outcome, document) = ask(&bench, &[]);
-    assert_eq!((outcome.status, document["proof"]["departures"].as_array().map(Vec::len)), (0, Some(1)), "{}", outcome.shown());
+    assert_eq!(
+        (outcome.status, document["proof"]["departures"].as_array().map(Vec::len)),
+        (0, Some(1)),
+        "{}",
+        outcome.shown()
+    );
     bench.discern(&["verify"]).exits(0).stdout.clear();
     // On another branch the same commit is not excused.
     play(&bench, "git checkout -q -b topic; git branch -f main origin/main");
@@ -114,7 +124,10 @@ fn a_demand_to_compare_jobs_needs_a_trunk_to_compare_with() {
 fn a_configuration_that_is_no_file_is_called_so(change: &str, says: &str) {
     let bench = scene("gate; job t true; save");
     prove(&bench);
-    play(&bench, &format!("cp discern.toml ../kept; git rm -q discern.toml; {change}; git add -A; git commit -q -m other"));
+    play(
+        &bench,
+        &format!("cp discern.toml ../kept; git rm -q discern.toml; {change}; git add -A; git commit -q -m other"),
+    );
     let document = expect(&bench, &[], Refused("config-no-file"));
     assert!(document["diagnostics"][0]["message"].as_str().is_some_and(|it| it.contains(says)), "{document:#}");
     bench.discern(&["verify"]).exits(1).stdout.clear();
