@@ -107,3 +107,82 @@ fn a_page_that_shows_something_else_is_caught() {
     let caught = std::panic::catch_unwind(|| run("a page", "```console\n$ false\n```\n"));
     assert!(caught.is_err());
 }
+
+/// The pages of the book, as its table of contents has them, relative to `docs/`.
+fn pages() -> Vec<String> {
+    links(&read("SUMMARY.md")).into_iter().collect()
+}
+
+fn read(page: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page);
+    std::fs::read_to_string(&path).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()))
+}
+
+/// Where the links of a page lead that stay in this repository.
+fn links(text: &str) -> Vec<String> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://") && !target.contains(' ')).map(str::to_owned).collect()
+}
+
+/// The anchor that the book gives a heading.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = letters.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+#[test]
+fn every_link_of_the_book_leads_to_a_page_of_it_or_to_a_file_beside_it() {
+    let pages = pages();
+    let mut broken = Vec::new();
+    for page in &pages {
+        let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for link in links(&read(page)) {
+            let (file, at) = link.split_once('#').unwrap_or((&link, ""));
+            let mut target: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+            for part in file.split('/') {
+                match part {
+                    ".." if target.pop().is_none() => target.push(".."),
+                    "" | "." | ".." => {}
+                    part => target.push(part),
+                }
+            }
+            let target = if file.is_empty() { page.clone() } else { target.join("/") };
+            let is_page = target.ends_with(".md");
+            let is_there = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(&target).exists();
+            let has_heading =
+                || at.is_empty() || read(&target).lines().any(|line| line.starts_with('#') && anchor(line) == at);
+            if !is_there || target.starts_with("..") || is_page && !(pages.contains(&target) && has_heading()) {
+                broken.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+#[test]
+fn the_recovery_page_quotes_what_messages_really_say() {
+    fn sources(folder: &std::path::Path, text: &mut String) {
+        for entry in std::fs::read_dir(folder).expect("a folder of the sources") {
+            let path = entry.expect("it is there").path();
+            if path.is_dir() {
+                sources(&path, text);
+            } else {
+                // A long literal goes on after a line that ends in a backslash.
+                let source = std::fs::read_to_string(&path).expect("text");
+                let joined = source.split("\\\n").map(str::trim_start).collect::<String>();
+                text.push_str(&joined);
+            }
+        }
+    }
+    let mut all = String::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    let page = read("recovery.md");
+    let headings = page.lines().filter(|line| line.starts_with("## "));
+    let quoted = headings.flat_map(|line| line.split('`').skip(1).step_by(2)).flat_map(|quote| quote.split('…'));
+    let pieces: Vec<&str> = quoted.map(str::trim).filter(|piece| !piece.is_empty()).collect();
+    assert!(pieces.len() > 12, "{pieces:?}");
+    for piece in pieces {
+        assert!(all.contains(piece), "no message says `{piece}`");
+    }
+}

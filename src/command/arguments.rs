@@ -8,7 +8,8 @@ use clap::{Args, Parser};
 use crate::report::{Answer, ColorWhen, Detail, Story, Wishes};
 
 use super::{
-    completions, doctor, done, explain, gc, hook, init, log, recover, run, show, standards, status, stop, verify, wait,
+    completions, doctor, done, explain, gc, hook, init, log, manual, recover, run, show, standards, status, stop,
+    verify, wait,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -17,7 +18,8 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Green.on_default());
 
-const EXIT_STATUS: &str = "\
+/// What `--help` and each manual page say of the exit status.
+pub const EXIT_STATUS: &str = "\
 Exit status:
   0    proven, passed, verified
   1    failed: a verdict is failed, or a standard is looser than trunk's (verify: not proven)
@@ -103,37 +105,82 @@ impl GlobalArgs {
 #[derive(Debug, clap::Subcommand)]
 pub enum Subcommand {
     /// Prove HEAD: reuse what is known, run the rest, record the Proof
+    ///
+    /// The candidate is the commit, not the worktree: uncommitted changes are refused, for they would be tested and not
+    /// proven. Jobs whose inputs did not change since they last passed are not run again. One commit has one run at a time: a
+    /// second one is told who has it (exit status 3) and can follow it.
     Done(done::Done),
     /// Run jobs on the tree as it stands, without claim, record or Proof
+    ///
+    /// For the time between two commits: nothing has to be committed and nothing is recorded, so nothing is reused, either.
     Run(run::Run),
     /// Measure the standards: numbers that may only improve
+    ///
+    /// Readings that are known are reused. A standard that is looser than trunk's fails before anything runs.
     Standards(standards::Standards),
     /// Show this commit's Proof or what is missing, and every claim in the repository
+    ///
+    /// It writes nothing and runs nothing of the project. Every run of every worktree is listed with its progress and what
+    /// it may still take, as far as earlier runs tell; what was abandoned stands there with the command that takes it over.
     Status(status::Status),
     /// Follow a running operation to its end, and exit as it did
+    ///
+    /// Its story is shown as if it were one's own, from any terminal, worktree or container that shares the repository.
+    /// Ctrl-C ends the following, not the run.
     Wait(wait::Wait),
     /// Ask a running operation to cancel and to give its claim back
+    ///
+    /// The run itself ends its jobs and settles; this waits until it has.
     Stop(stop::Stop),
     /// Retire abandoned claims and end what they left behind
+    ///
+    /// Only what is provably over is touched: a claim whose run is gone or whose lease lapsed, processes that it left, locks
+    /// whose writer is dead. Whatever can't be decided by itself is named with the option that decides it.
     Recover(recover::Recover),
     /// Exit 0 if each commit is proven under its own configuration
+    ///
+    /// It looks and executes nothing: for hooks, for CI, for scripts. Exit status 1 if any of them is not proven.
     Verify(verify::Verify),
     /// Show the Proof of a commit
+    ///
+    /// Of a commit that failed: what failed, with the end of its log, and what passed beside it. It exits as the run did that
+    /// is shown.
     Show(show::Show),
     /// List commits with proven, failed, flaky, running or none
     Log(log::Log),
     /// Show what decides a job's verdict, and what differs from the last one
+    ///
+    /// It executes nothing: where a toolchain command's output is part of what decides, the one that was recorded last is
+    /// taken, and said.
     Explain(explain::Explain),
     /// The pre-push hook: let only proven commits leave
+    ///
+    /// Which remote branches ask for Proofs stands in `[push]` of trunk's `discern.toml`. `git push --no-verify` is the way
+    /// past it.
     Hook(hook::Hook),
     /// Look at the project and write a discern.toml that works
+    ///
+    /// What was guessed is said, and a file that is there is never overwritten.
     Init(init::Init),
     /// Check configuration, commands, hooks, store and versions
+    ///
+    /// Each finding stands with its remedy. Exit status 1 if anything is broken.
     Doctor(doctor::Doctor),
     /// Drop what retention no longer keeps
+    ///
+    /// Runs do that by themselves, now and then. Logs stay seven days, receipts and outcomes thirty, and as long as the Proof
+    /// of a reachable commit needs them.
     Gc(gc::Gc),
     /// Print shell completions
+    ///
+    /// Job names, handles and revisions are those of the place where TAB is pressed; where the shell completes git, `git
+    /// discern` is completed, too.
     Completions(completions::Completions),
+    /// Put the manual pages where `man` and `git help` find them
+    ///
+    /// A package does that for its users; this is for whoever built the binary. `man` looks beside each folder of PATH, so the
+    /// pages go to `../share/man` as seen from this binary, unless another folder is given.
+    Manual(manual::Manual),
 }
 
 /// One subcommand with the options of every command, and nothing of the others.
@@ -179,6 +226,7 @@ subcommands! {
     "doctor" => Doctor,
     "gc" => Gc,
     "completions" => Completions,
+    "manual" => Manual,
 }
 
 /// Whether there is a subcommand of that name.

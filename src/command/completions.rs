@@ -23,8 +23,16 @@ pub const VARIABLE: &str = "DISCERN_COMPLETE";
 /// At most so many revisions are offered.
 const REVISIONS_MAX: usize = 500;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  source <(git-discern completions bash)    in ~/.bashrc
+  source <(git-discern completions zsh)     in ~/.zshrc, after compinit
+  git-discern completions fish > ~/.config/fish/completions/git-discern.fish";
+
 /// The arguments of `git discern completions`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Completions {
     /// The shell
     pub shell: Shell,

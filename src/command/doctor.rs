@@ -10,8 +10,15 @@ use crate::exit::Exit;
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern doctor          look
+  git discern doctor --fix    and mend what is ours";
+
 /// The arguments of `git discern doctor`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Doctor {
     /// Mend what is ours
     #[arg(long)]

@@ -22,8 +22,18 @@ use crate::exit::Exit;
 use crate::id::Name;
 use crate::plan::Rerun;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern done                       prove HEAD
+  git discern done --rerun test          with a verdict of `test` that is new
+  git discern done --wait=600            after the other run, ten minutes at most
+  git discern done main..topic --bisect  find the first commit that fails
+  git discern done --isolated            HEAD, while the worktree is being edited";
+
 /// The arguments of `git discern done`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Done {
     /// The commit to prove; HEAD unless given
     #[arg(value_name = "REV|RANGE", add = ArgValueCandidates::new(Offered::Revisions))]

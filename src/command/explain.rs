@@ -21,8 +21,15 @@ use crate::time::Timestamp;
 /// The width of the column of labels.
 const LABEL_COLUMNS: usize = 11;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern explain test                    why `test` would run again
+  git discern explain test HEAD~1 HEAD        what differs for it between two commits";
+
 /// The arguments of `git discern explain`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Explain {
     /// The job or standard
     #[arg(value_name = "JOB", add = ArgValueCandidates::new(Offered::Requirements))]

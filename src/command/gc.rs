@@ -10,8 +10,14 @@ use crate::exit::Exit;
 use crate::report::line::{Line, Role};
 use crate::report::phrase;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern gc --dry-run    what would go";
+
 /// The arguments of `git discern gc`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Gc {
     /// Say what would be dropped, and drop nothing
     #[arg(long)]

@@ -21,8 +21,15 @@ use crate::report::line::Line;
 /// More bytes than this are not read from git: a million refs take half of it.
 const LINES_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern hook install      put the pre-push hook beside what is there
+  git discern hook uninstall    take it away again, every byte as it was";
+
 /// The arguments of `git discern hook`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Hook {
     /// What to do.
     #[command(subcommand)]

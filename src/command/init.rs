@@ -18,8 +18,15 @@ use crate::os::{environment, files, program};
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern init            write discern.toml
+  git discern init --hook     and install the pre-push hook";
+
 /// The arguments of `git discern init`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Init {
     /// Install the pre-push hook as well
     #[arg(long)]

@@ -21,8 +21,15 @@ use crate::report::{Answer, Reporter, Stream, Streams, commits};
 /// So many lines are written at a time.
 const LINES_AT_A_TIME: usize = 64;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern log               the history of HEAD
+  git discern log --flaky       only commits on which something wavered";
+
 /// The arguments of `git discern log`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Log {
     /// The commits; the history of HEAD unless given
     #[arg(value_name = "RANGE", add = ArgValueCandidates::new(Offered::Revisions))]

@@ -15,6 +15,7 @@ pub mod here;
 pub mod hook;
 pub mod init;
 pub mod log;
+pub mod manual;
 pub mod range;
 pub mod recover;
 pub mod run;
@@ -120,6 +121,7 @@ fn dispatch(global: &Global, command: &Subcommand) -> anyhow::Result<Exit> {
         Subcommand::Doctor(args) => doctor::run(global, args),
         Subcommand::Gc(args) => gc::run(global, args),
         Subcommand::Completions(args) => completions::run(global, args),
+        Subcommand::Manual(args) => manual::run(global, args),
     }
 }
 

@@ -22,8 +22,15 @@ use crate::report::phrase;
 use crate::report::story::retirement;
 use crate::store::StoreError;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern recover --dry-run    what would be done
+  git discern recover              do it";
+
 /// The arguments of `git discern recover`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Recover {
     /// Say what would be done, and do nothing
     #[arg(long)]

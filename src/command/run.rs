@@ -10,8 +10,15 @@ use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::plan::AfterFailure;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern run              every job, on the tree as it stands
+  git discern run test lint    these, and what they need";
+
 /// The arguments of `git discern run`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Run {
     /// The jobs to run, with what they need; all unless given
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(Offered::Requirements))]

@@ -19,8 +19,16 @@ use crate::report::html::{self, Besides};
 use crate::report::{Answer, Reporter, show, tail};
 use crate::time::Timestamp;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern show                     the Proof of HEAD, or why there is none
+  git discern show --log test          all that `test` printed
+  git discern show --html page.html    a page for a browser";
+
 /// The arguments of `git discern show`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Show {
     /// The commit; HEAD unless given
     #[arg(value_name = "REV", add = ArgValueCandidates::new(Offered::Revisions))]

@@ -18,8 +18,16 @@ use crate::id::Name;
 use crate::plan::Rerun;
 use crate::report::standards;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern standards               measure them all at HEAD
+  git discern standards --pin         tighten the limits that improved
+  git discern standards --history     their values over the last commits";
+
 /// The arguments of `git discern standards`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Standards {
     /// The standards to measure; all unless given
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(Offered::Standards))]

@@ -25,8 +25,15 @@ use crate::report::status;
 use crate::report::story::retirement;
 use crate::time::Timestamp;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern status           proven or not, and who is at work on what
+  git discern status --json    the same for a program";
+
 /// The arguments of `git discern status`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Status {}
 
 /// More than this is in the way of nobody's understanding, paths.

@@ -16,8 +16,14 @@ use crate::id::OperationHandle;
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern stop             this worktree's run";
+
 /// The arguments of `git discern stop`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Stop {
     /// The operation; the run of this worktree unless given
     #[arg(value_name = "HANDLE", add = ArgValueCandidates::new(Offered::Handles))]

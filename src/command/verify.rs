@@ -21,8 +21,16 @@ use crate::report::{Detail, commits};
 /// More bytes than this are not read from standard input.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern verify                            HEAD
+  git discern verify main..topic                every commit of a range
+  git rev-list topic | git discern verify --stdin";
+
 /// The arguments of `git discern verify`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Verify {
     /// Commits or ranges; HEAD unless given
     #[arg(value_name = "REV", add = ArgValueCandidates::new(Offered::Revisions))]

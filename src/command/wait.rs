@@ -14,8 +14,15 @@ use crate::exit::{Exit, OutcomeWord};
 use crate::report::answer;
 use crate::report::story::retirement;
 
+/// What its help ends with.
+const EXAMPLES: &str = "\
+Examples:
+  git discern wait                      the run of this worktree
+  git discern wait HEAD && git push     push once it is proven";
+
 /// The arguments of `git discern wait`.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Wait {
     /// The operation, or a commit; the run of this worktree unless given
     #[arg(value_name = "HANDLE|REV", add = ArgValueCandidates::new(Offered::Targets))]

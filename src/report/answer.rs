@@ -9,8 +9,10 @@ use super::standards::{self, Row};
 use super::story::{retirement, standing};
 use super::tail::Tail;
 use crate::document::{Cancelled, LOOSER, Pending, RequirementReport, RunDocument, Source, Standing};
+use crate::engine::prepare;
 use crate::evidence::{Proof, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
+use crate::id::CommitId;
 
 /// Lines of a failed job's log that are shown.
 pub const TAIL_LINES_MAX: usize = 20;
@@ -37,7 +39,8 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
         return bytes;
     }
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
-        failure(&mut bytes, requirement, color, tail);
+        let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
+        failure(&mut bytes, requirement, commit, color, tail);
     }
     let rows: Vec<Row<'_>> = document.requirements.iter().filter_map(Row::of_report).collect();
     let table = if document.command() == "standards" { standards::table(&rows) } else { Vec::new() };
@@ -68,7 +71,13 @@ fn write_line(bytes: &mut Vec<u8>, line: &Line, color: bool) {
 }
 
 /// What failed, the end of what it printed, where all of it is, and the command that repeats it.
-fn failure(bytes: &mut Vec<u8>, requirement: &RequirementReport, color: bool, tail: &dyn Fn(&str) -> Option<Tail>) {
+fn failure(
+    bytes: &mut Vec<u8>,
+    requirement: &RequirementReport,
+    commit: Option<CommitId>,
+    color: bool,
+    tail: &dyn Fn(&str) -> Option<Tail>,
+) {
     write_line(bytes, &failure_headline(requirement), color);
     let shown = requirement.log.as_deref().and_then(tail);
     for line in shown.iter().flat_map(|tail| &tail.lines) {
@@ -88,6 +97,11 @@ fn failure(bytes: &mut Vec<u8>, requirement: &RequirementReport, color: bool, ta
         }
     }
     let again = match requirement.kind {
+        // Preparing happens in a kept checkout, and nowhere else.
+        RequirementKind::Job if prepare::is_it(&requirement.name) => {
+            let commit = commit.map_or(String::new(), |commit| format!(" {}", commit.short()));
+            format!("git discern done --isolated{commit}")
+        }
         RequirementKind::Job => format!("git discern run {}", requirement.name),
         RequirementKind::Standard => format!("git discern standards {}", requirement.name),
     };

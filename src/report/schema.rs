@@ -24,6 +24,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("gc", of::<OrRefused<document::GcDocument>>("gc")),
         ("recover", of::<OrRefused<document::RecoverDocument>>("recover")),
         ("stop", of::<OrRefused<document::StopDocument>>("stop")),
+        ("manual", of::<RunDocument>("manual")),
     ]
 }
 

@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::{Args, CommandFactory as _};
 use git_discern::command::arguments::Cli;
 use git_discern::command::completions::{Shell, script};
+use git_discern::command::manual;
 use git_discern::config;
 use git_discern::report::schema;
 
@@ -81,10 +82,7 @@ fn reference() -> String {
 
 /// Writes man pages and completions under `folder`.
 pub(crate) fn assets(folder: &Path) -> anyhow::Result<()> {
-    let man = folder.join("man/man1");
-    fs::create_dir_all(&man)?;
-    // In a page each subcommand has its full name, as git's own pages do: git-discern-done(1).
-    clap_mangen::generate_to(Cli::command(), &man)?;
+    manual::write(&manual::pages()?, &folder.join("man"))?;
     let completions = folder.join("completions");
     fs::create_dir_all(&completions)?;
     for (shell, name) in
