@@ -7,6 +7,7 @@ mod command_line;
 mod commands;
 mod completions;
 mod configuration;
+mod damage;
 mod docs;
 mod durable_steps;
 mod hook;

@@ -16,6 +16,7 @@ use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::git::LeftoverLock;
 use crate::id::CommitId;
+use crate::ledger::LEDGER_REF;
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 use crate::report::phrase;
@@ -35,7 +36,7 @@ pub struct Recover {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Remove the unreadable record of this commit, after keeping its bytes
+    /// Remove the unreadable record of this commit, after keeping its bytes; or what is damaged in refs/discern/ledger
     #[arg(long, value_name = "REV", conflicts_with = "break_lock", add = ArgValueCandidates::new(Offered::Revisions))]
     pub forget: Option<String>,
     /// Remove the lock file that a killed git left on this ref
@@ -146,6 +147,9 @@ fn forget(
     session: &mut Session<'_>,
     document: &mut RecoverDocument,
 ) -> Result<(), NoAnswer> {
+    if revision == LEDGER_REF {
+        return forget_damage_of_ledger(dry_run, session, document);
+    }
     // The commit itself may be gone; its full id will do.
     let candidate = match revision.parse::<CommitId>() {
         Ok(candidate) => candidate,
@@ -169,6 +173,38 @@ fn forget(
     }
     if !dry_run {
         document.kept = Some(session.records.forget(&candidate)?.to_string_lossy().into_owned());
+    }
+    Ok(())
+}
+
+/// Takes out of the ledger what can't be read; all of it, if nothing can be. Then every finished record is copied into it again,
+/// so that what is still known somewhere is known there.
+fn forget_damage_of_ledger(
+    dry_run: bool,
+    session: &mut Session<'_>,
+    document: &mut RecoverDocument,
+) -> Result<(), NoAnswer> {
+    if dry_run {
+        return Ok(());
+    }
+    let mended = match session.ledger.drop_damaged() {
+        Ok(shards) => shards > 0,
+        Err(error) if error.damaged => {
+            document.kept = Some(session.records.forget_ref(LEDGER_REF, "ledger")?.to_string_lossy().into_owned());
+            true
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if !mended {
+        let message = "nothing in the ledger is damaged";
+        let diagnostic = Diagnostic::new("not-forgotten", message).at(LEDGER_REF).fix("git discern status");
+        return Err(Refusal::new(diagnostic).into());
+    }
+    for candidate in session.candidates()? {
+        if let Seen::Record(_, record) = session.look(&candidate) {
+            let absorbed = session.absorb(&record);
+            absorbed.map_err(|problem| StoreError { doing: "write the ledger".to_owned(), problem })?;
+        }
     }
     Ok(())
 }

@@ -95,6 +95,8 @@ pub fn make(
         Ok(generation) => generation,
         Err(Unreserved::Lost(loss)) => return Ok(Attempted::Over(Box::new(lost(request, &loss)))),
         Err(Unreserved::Not(why)) => {
+            // What can't be read may be the ledger, and that has a remedy of its own.
+            machine.session.ledger.outcomes(commit)?;
             return match why {
                 NotReserved::Held(..) => Ok(Attempted::Beaten),
                 NotReserved::Unreadable(why) => Err(unreadable(commit, &why).into()),

@@ -3,7 +3,7 @@
 use crate::document::{Diagnostic, Refusal};
 use crate::git::GitError;
 use crate::id::CommitId;
-use crate::ledger::LedgerError;
+use crate::ledger::{LEDGER_REF, LedgerError};
 use crate::store::StoreError;
 
 /// Why there is no answer.
@@ -22,8 +22,18 @@ pub enum NoAnswer {
 
 impl From<LedgerError> for NoAnswer {
     fn from(error: LedgerError) -> Self {
-        Self::Store(StoreError { doing: error.doing, problem: error.problem })
+        match error.damaged {
+            true => Self::Refused(damaged_ledger(&error.problem)),
+            false => Self::Store(StoreError { doing: error.doing, problem: error.problem }),
+        }
     }
+}
+
+/// The refusal where the ledger can't be read. Nothing is proven by what can't be read, and nothing is written over it.
+fn damaged_ledger(why: &str) -> Refusal {
+    let message = format!("the ledger can't be read: {why}");
+    let fix = format!("git discern recover --forget {LEDGER_REF}");
+    Refusal::store(Diagnostic::new("ledger-unreadable", message).at(LEDGER_REF).fix(fix))
 }
 
 /// The refusal of a candidate whose own record can't be read (C27).

@@ -112,8 +112,9 @@ struct Failure {
 }
 
 impl RefWriter {
-    pub(super) fn new(git: &Git, common_dir: &Path, format: RefFormat, sharing: Sharing) -> Self {
-        let git = SETTINGS.iter().fold(git.clone(), |git, setting| git.with_setting(setting));
+    /// Its children work in the common directory: they go on when the worktree has been removed.
+    pub(super) fn new(common_dir: &Path, format: RefFormat, sharing: Sharing) -> Self {
+        let git = SETTINGS.iter().fold(Git::at(common_dir, None), |git, setting| git.with_setting(setting));
         Self { git, common_dir: common_dir.to_owned(), format, sharing, held: None, session: None, noted: None }
     }
 

@@ -43,6 +43,8 @@ pub struct Refs {
     format: RefFormat,
     objects: ObjectFormat,
     git: Git,
+    /// For refs that all worktrees share: it works when this one has been removed.
+    shared: Git,
     packed: RefCell<Option<Packed>>,
     remembered: RefCell<Option<Remembered>>,
 }
@@ -75,6 +77,7 @@ impl Refs {
             format: format.refs,
             objects: format.objects,
             git,
+            shared: Git::at(&location.common_dir, None),
             packed: RefCell::new(None),
             remembered: RefCell::new(None),
         }
@@ -144,7 +147,7 @@ impl Refs {
     pub(crate) fn place_of(&self, name: &str) -> PathBuf {
         match self.format {
             RefFormat::Reftable => self.common_dir.join("reftable"),
-            RefFormat::Files if name.starts_with("refs/") && !is_per_worktree(name) => self.common_dir.join(name),
+            RefFormat::Files if is_shared(name) => self.common_dir.join(name),
             RefFormat::Files => self.git_dir.join(name),
         }
     }
@@ -267,7 +270,8 @@ impl Refs {
         let mut arguments = vec!["for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)"];
         arguments.extend(patterns.contains(&"HEAD").then_some("--include-root-refs"));
         arguments.extend(patterns);
-        let printed = self.git.ask(&arguments)?;
+        let shared = patterns.iter().all(|pattern| is_shared(pattern));
+        let printed = if shared { &self.shared } else { &self.git }.ask(&arguments)?;
         let mut found = Vec::new();
         for line in printed.lines() {
             let fields: Vec<&str> = line.split_str("\0").map(|field| field.to_str().unwrap_or_default()).collect();
@@ -295,6 +299,11 @@ impl Remembered {
         }
         self.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())).then_some(RefValue::Absent)
     }
+}
+
+/// Whether a ref, or whatever begins so, is the same in all worktrees.
+fn is_shared(name: &str) -> bool {
+    name.starts_with("refs/") && !is_per_worktree(name)
 }
 
 /// Refs that each worktree has of its own.

@@ -128,7 +128,7 @@ impl Repository {
         let git = Git::at(&location.git_dir, location.worktree.as_deref());
         let refs = Refs::new(&location, &format, git.clone());
         let sharing = Sharing::parse(format.shared.as_deref());
-        let writer = RefCell::new(RefWriter::new(&git, &location.common_dir, format.refs, sharing));
+        let writer = RefCell::new(RefWriter::new(&location.common_dir, format.refs, sharing));
         let (variables, objects) = (variables.clone(), OnceCell::new());
         Ok(Self { location, format, sharing, git, variables, objects, refs, writer })
     }

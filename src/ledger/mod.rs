@@ -9,6 +9,7 @@
 //! `recent` points at the newest few receipts of each requirement name, whatever their subject: how `done` and `explain` find
 //! what differs. It holds nothing that the receipts do not, so it is the one part whose lines are replaced.
 
+mod mend;
 pub mod outcome;
 mod packs;
 mod shard;
@@ -18,6 +19,7 @@ mod tree;
 use std::collections::BTreeMap;
 
 use crate::claim::record::Record;
+use crate::evidence::format::Unreadable;
 use crate::evidence::{Receipt, RequirementKind};
 use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
@@ -48,6 +50,8 @@ pub struct LedgerError {
     pub doing: String,
     /// What the system or git said.
     pub problem: String,
+    /// What is there is damaged: `recover --forget` takes it out. What is only newer than this version is not.
+    pub damaged: bool,
 }
 
 /// What one absorption adds. Adding an entry that is there already changes nothing.
@@ -334,7 +338,7 @@ impl<'r> Ledger<'r> {
                 Err(error) => return Err(failed(doing, &error)),
             }
         }
-        Err(LedgerError { doing: doing.to_owned(), problem: last })
+        Err(LedgerError { doing: doing.to_owned(), problem: last, damaged: false })
     }
 }
 
@@ -361,10 +365,12 @@ fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool
     found
 }
 
-fn failed(doing: &str, error: &dyn std::error::Error) -> LedgerError {
+fn failed(doing: &str, error: &(dyn std::error::Error + 'static)) -> LedgerError {
+    let corrupt = matches!(error.downcast_ref(), Some(Unreadable::Corrupt(_)));
+    let damaged = corrupt || matches!(error.downcast_ref(), Some(GitError::Object { .. } | GitError::Answer { .. }));
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     let problem = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-    LedgerError { doing: doing.to_owned(), problem }
+    LedgerError { doing: doing.to_owned(), problem, damaged }
 }
 
 fn unusable(why: String) -> GitError {

@@ -15,7 +15,7 @@ pub(super) const OUTCOME: &str = "outcome";
 /// The folder of receipts.
 pub(super) const RECEIPT: &str = "receipt";
 /// The folder of pointers to the newest receipts of each name.
-const RECENT: &str = "recent";
+pub(super) const RECENT: &str = "recent";
 
 /// The version of an outcome's line.
 const OUTCOME_VERSION: u32 = 1;
@@ -178,6 +178,17 @@ impl Shard {
     /// A line can't be read: what is known of its commit would be wrong without it.
     pub(super) fn outcomes(&self) -> Result<Vec<OutcomeEntry>, Unreadable> {
         self.lines.iter().map(|line| outcome(line.text.as_bytes())).collect()
+    }
+
+    /// The same without the lines that are damaged; nothing if none is. A shard of `folder`.
+    pub(super) fn without_damage(&self, folder: &str) -> Option<Self> {
+        let corrupt = |line: &Line| match folder {
+            OUTCOME => matches!(outcome(line.text.as_bytes()), Err(Unreadable::Corrupt(_))),
+            RECEIPT => matches!(Receipt::from_line(line.text.as_bytes()), Err(Unreadable::Corrupt(_))),
+            _ => serde_json::from_str::<Recent>(&line.text).is_err(),
+        };
+        let lines: Vec<Line> = self.lines.iter().filter(|line| !corrupt(line)).cloned().collect();
+        (lines.len() < self.lines.len()).then_some(Self { lines })
     }
 
     /// Every receipt that can be read.

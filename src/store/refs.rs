@@ -118,8 +118,12 @@ impl<'r> RefStore<'r> {
     /// Removes a ref that can't be read (C27) and returns the file in the private folder that keeps its raw value.
     /// The caller has made sure that it is not a readable, unfinished record.
     pub fn forget(&mut self, candidate: &CommitId) -> Result<PathBuf, StoreError> {
-        let name = ref_name(candidate);
-        let value = self.repository.refs().read(&name).map_err(failed(format!("read `{name}`")))?;
+        self.forget_ref(&ref_name(candidate), &candidate.to_string())
+    }
+
+    /// The same for any ref of ours; the file's name begins with `stem`.
+    pub fn forget_ref(&mut self, name: &str, stem: &str) -> Result<PathBuf, StoreError> {
+        let value = self.repository.refs().read(name).map_err(failed(format!("read `{name}`")))?;
         let raw = match &value {
             RefValue::Direct(id) => format!("{name} {id}\n"),
             RefValue::Symbolic(target) => format!("{name} ref: {target}\n"),
@@ -135,19 +139,32 @@ impl<'r> RefStore<'r> {
         {
             kept.extend(bytes);
         }
-        let file = self.private_folder("forgotten")?.join(format!("{candidate}.{}", unique()));
+        let file = self.private_folder("forgotten")?.join(format!("{stem}.{}", unique()));
         files::replace(&file, &kept, self.repository.sharing().file_mode(), Durability::Synced)
             .map_err(failed(format!("write `{}`", file.display())))?;
         match value {
-            RefValue::Direct(id) => drop(self.remove(candidate, RecordId(id))?),
+            RefValue::Direct(id) => drop(self.remove_ref(name, id)?),
             RefValue::Broken(_) => {
                 let mut writer = self.repository.ref_writer().borrow_mut();
-                let removed = writer.remove_broken(self.repository.refs(), &name);
+                let removed = writer.remove_broken(self.repository.refs(), name);
                 removed.map_err(failed(format!("remove `{name}`")))?;
             }
-            _ => self.remove_unread(&name)?,
+            _ => self.remove_unread(name)?,
         }
         Ok(file)
+    }
+
+    /// Removes a ref if it still names `expected`; true if it did.
+    fn remove_ref(&self, name: &str, expected: ObjectId) -> Result<bool, StoreError> {
+        let doing = format!("remove `{name}`");
+        let change = Change::Remove { expected };
+        let mut writer = self.repository.ref_writer().borrow_mut();
+        let written = writer.write(self.repository.refs(), name, change, Mark::Unique, &|| Ok(()));
+        match written.map_err(failed(&*doing))? {
+            Written::Done => Ok(true),
+            Written::Stale => Ok(false),
+            Written::Unknown(problem) => Err(StoreError { doing, problem }),
+        }
     }
 
     /// Removes a ref without naming its old value, which is no object.
@@ -281,16 +298,7 @@ impl RecordStore for RefStore<'_> {
     }
 
     fn remove(&mut self, candidate: &CommitId, expected: RecordId) -> Result<bool, StoreError> {
-        let name = ref_name(candidate);
-        let doing = format!("remove `{name}`");
-        let change = Change::Remove { expected: expected.id() };
-        let mut writer = self.repository.ref_writer().borrow_mut();
-        let written = writer.write(self.repository.refs(), &name, change, Mark::Unique, &|| Ok(()));
-        match written.map_err(failed(&*doing))? {
-            Written::Done => Ok(true),
-            Written::Stale => Ok(false),
-            Written::Unknown(problem) => Err(StoreError { doing, problem }),
-        }
+        self.remove_ref(&ref_name(candidate), expected.id())
     }
 }
 

@@ -7,7 +7,7 @@ use rustix::process::Pid;
 use serde_json::Value;
 
 use crate::runner::actor_binary;
-use crate::support::{Bench, Running, wait_for};
+use crate::support::{Bench, Hash, Refs, Running, wait_for};
 
 /// A bench with a gate and jobs of every kind. Dereferences to it.
 pub(crate) struct Scene {
@@ -25,7 +25,12 @@ impl std::ops::Deref for Scene {
 impl Scene {
     /// A gate without jobs, with room for four at once however small the machine is.
     pub(crate) fn new() -> Self {
-        let bench = Bench::new();
+        Self::on(Refs::Files)
+    }
+
+    /// The same with refs kept like that.
+    pub(crate) fn on(refs: Refs) -> Self {
+        let bench = Bench::with(refs, Hash::Sha1);
         bench.write("discern.toml", "[gate]\ntrunk = \"main\"\nparallel = 4\n");
         Self { bench }
     }

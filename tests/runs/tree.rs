@@ -3,7 +3,7 @@
 use test_case::test_case;
 
 use super::scene::Scene;
-use crate::support::wait_for;
+use crate::support::{Refs, wait_for};
 
 /// A commit with two files, a script, another branch, and one job that runs `script`.
 fn scene(script: &str) -> Scene {
@@ -73,9 +73,12 @@ fn what_a_person_does_to_the_tree_meanwhile_is_seen_as_well(script: &str, said: 
     assert!(outcome.stderr.contains(said), "{}", outcome.shown());
 }
 
-#[test]
-fn a_deleted_worktree_is_no_failed_check() {
-    let scene = scene("echo ready; while [ ! -e ../go ]; do sleep 0.05; done");
+#[test_case(Refs::Files)]
+#[test_case(Refs::Reftable)]
+fn a_deleted_worktree_is_no_failed_check(refs: Refs) {
+    let scene = Scene::on(refs);
+    scene.job("job", "echo ready; while [ ! -e ../go ]; do sleep 0.05; done");
+    scene.save("first");
     let linked = scene.worktree("linked");
     let running = linked.start(&["done"]);
     scene.wait_for_output("job", "ready");
