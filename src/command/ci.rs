@@ -48,6 +48,22 @@ impl Ci {
         repository: &Repository,
         reporter: &mut Reporter,
     ) -> Result<(), Refusal> {
+        self.annotate(document, repository, reporter);
+        let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
+        self.write(|| junit::of_document(document, &last))
+    }
+
+    /// Tells of a range that ended; its commits' annotations were told before.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn range_finished(&self, documents: &[RunDocument]) -> Result<(), Refusal> {
+        let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
+        self.write(|| junit::of_range(documents, &last))
+    }
+
+    /// Annotates the places that failures name, where somebody reads that.
+    pub fn annotate(&self, document: &RunDocument, repository: &Repository, reporter: &mut Reporter) {
         if self.github {
             let top = repository.worktree().unwrap_or(repository.git_dir());
             let is_file = |path: &str| top.join(path).is_file();
@@ -55,8 +71,6 @@ impl Ci {
             let tops: Vec<PathBuf> = kept.chain([top.to_owned()]).collect();
             reporter.tell_raw(&annotation::commands(document, &log, &is_file, &tops));
         }
-        let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
-        self.write(|| junit::of_document(document, &last))
     }
 
     /// Tells of a run that was refused; the error goes on.

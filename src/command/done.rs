@@ -88,10 +88,6 @@ fn request(args: &Done) -> anyhow::Result<Request> {
 }
 
 fn prove_range(global: &Global, args: &Done, range: &str) -> anyhow::Result<Exit> {
-    if args.junit.is_some() {
-        let message = "`--junit` holds one commit's result, and a range has several";
-        return Err(Refusal::new(Diagnostic::new("usage", message)).into());
-    }
     let mut arguments: Vec<String> = Vec::new();
     arguments.extend(args.keep_going.then(|| "--keep-going".to_owned()));
     arguments.extend(args.wait.map(|wait| wait.map_or("--wait".to_owned(), |seconds| format!("--wait={seconds}"))));
@@ -101,7 +97,8 @@ fn prove_range(global: &Global, args: &Done, range: &str) -> anyhow::Result<Exit
     }
     let order = if args.bisect { Order::Bisect } else { Order::OldestFirst };
     let parallel = args.parallel.unwrap_or(NonZeroU32::MIN);
-    range::run(global, &range::Asked { range, request: request(args)?, arguments, order, parallel })
+    let junit = args.junit.as_deref();
+    range::run(global, &range::Asked { range, request: request(args)?, arguments, order, parallel, junit })
 }
 
 /// Runs the gate on the `HEAD` of the worktree around the current directory, and answers.

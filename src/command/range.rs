@@ -6,8 +6,10 @@
 
 use std::fs::File;
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::process::Child;
 
+use super::ci::Ci;
 use super::{Global, done, here, refusal};
 use crate::document::{Candidate, RangeDocument, RunDocument};
 use crate::engine::candidate::take_candidate;
@@ -22,7 +24,7 @@ use crate::id::CommitId;
 use crate::os::files;
 use crate::os::process;
 use crate::os::signal::{Signal, Signals};
-use crate::report::{Answer, range};
+use crate::report::{Answer, Reporter, range};
 
 /// A run's answer may be so long, in bytes.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -43,30 +45,34 @@ pub struct Asked<'a> {
     pub order: Order,
     /// How many commits at a time.
     pub parallel: NonZeroU32,
+    /// Where JUnit XML of all of them is asked for.
+    pub junit: Option<&'a Path>,
 }
 
 /// Proves the commits of a range, and answers with the worst of them.
 pub fn run(global: &Global, asked: &Asked<'_>) -> anyhow::Result<Exit> {
     let repository = here::repository()?;
-    let commits = repository.commits(asked.range)?;
+    let ci = Ci::look(asked.junit)?;
+    let commits = repository.commits(asked.range).map_err(|error| ci.refused(error.into()))?;
     // Held for as long as this process lives: a signal between two runs ends the range as well.
     let signals = Signals::install(&Signal::OWNER)?;
     let answers = vec![None; commits.len()];
     let walk = Walk::new(commits.len(), asked.order);
-    let mut range = Range { global, asked, repository: &repository, commits, walk, answers, signals };
+    let mut range = Range { global, asked, repository: &repository, ci, commits, walk, answers, signals };
     let parallel = range.parallel();
     if parallel > 1 {
         range.side_by_side(parallel)?
     } else {
         range.one_by_one()
     }
-    Ok(range.answer())
+    range.answer()
 }
 
 struct Range<'r> {
     global: &'r Global,
     asked: &'r Asked<'r>,
     repository: &'r Repository,
+    ci: Ci,
     /// Oldest first.
     commits: Vec<CommitId>,
     walk: Walk,
@@ -97,10 +103,7 @@ impl Range<'_> {
             let mut reporter = self.global.reporter();
             let document = gate::run(&request, &mut session, &mut reporter);
             let document = document.unwrap_or_else(|error| self.refused(at, &done::cause(error)));
-            if self.is_shown() {
-                reporter.finish(&document);
-            }
-            self.take(at, document);
+            self.take(at, document, &mut reporter);
             if self.signals.drain().into_iter().any(|signal| EndingSignal::of(signal).is_some()) {
                 self.walk.stop();
             }
@@ -129,10 +132,7 @@ impl Range<'_> {
                     let Apart { at, answer, .. } = apart.remove(at);
                     let code = status.code().and_then(|code| u8::try_from(code).ok()).and_then(Exit::from_code);
                     let document = self.read(at, &answer, code.unwrap_or(Exit::Internal));
-                    if self.is_shown() {
-                        self.global.reporter().finish(&document);
-                    }
-                    self.take(at, document);
+                    self.take(at, document, &mut self.global.reporter());
                 }
             }
         }
@@ -169,17 +169,17 @@ impl Range<'_> {
         RunDocument { candidate: document.candidate.clone().or(candidate), ..document }
     }
 
-    /// Whether each commit's answer is shown by itself.
-    fn is_shown(&self) -> bool {
-        self.global.settings.answer == Answer::Text
-    }
-
-    fn take(&mut self, at: usize, document: RunDocument) {
+    /// Takes in an answer, and shows it by itself where people read.
+    fn take(&mut self, at: usize, document: RunDocument, reporter: &mut Reporter) {
+        if self.global.settings.answer == Answer::Text {
+            reporter.finish(&document);
+        }
+        self.ci.annotate(&document, self.repository, reporter);
         self.walk.end(at, Exit::from_code(document.exit).unwrap_or(Exit::Internal));
         self.answers[at] = Some(document);
     }
 
-    fn answer(self) -> Exit {
+    fn answer(self) -> anyhow::Result<Exit> {
         let exit = self.walk.worst();
         let mut document = RangeDocument::new(self.asked.range, exit);
         document.first_failed = self.walk.first_failed().map(|at| self.commits[at]);
@@ -187,6 +187,7 @@ impl Range<'_> {
         document.unrun = unrun.map(|(commit, _)| *commit).collect();
         document.commits = self.answers.into_iter().flatten().collect();
         self.global.reporter().answer(&document, range::page);
-        exit
+        self.ci.range_finished(&document.commits)?;
+        Ok(exit)
     }
 }

@@ -398,7 +398,6 @@ pub fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>)
     let mut document = RunDocument::new(request.command(), stopped.exit());
     let reason = stopped.reason().word().to_owned();
     document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });
-    let again = format!("git discern {}", request.command());
     match stopped {
         Stopped::TreeChanged(what) => {
             let message = "the worktree changed while the run worked, so that nothing was proven";
@@ -414,7 +413,7 @@ pub fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>)
         Stopped::Store(problem) => document.diagnostics.push(Diagnostic::new("store-error", problem.clone())),
         Stopped::Internal(problem) => document.diagnostics.push(Diagnostic::new("internal-error", problem.clone())),
         Stopped::Refused => document.diagnostics.extend(refusal.into_iter().flat_map(|refusal| refusal.diagnostics)),
-        Stopped::Signal(_) | Stopped::Requested => document.hints.push(again),
+        Stopped::Signal(_) | Stopped::Requested => document.hints.push(request.again()),
     }
     document
 }
@@ -431,7 +430,7 @@ fn lost(request: &Request, loss: &Loss) -> RunDocument {
             reason: "replaced".to_owned(),
         },
     });
-    document.hints.push(format!("git discern {}", request.command()));
+    document.hints.push(request.again());
     document
 }
 

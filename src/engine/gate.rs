@@ -51,7 +51,7 @@ pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audi
     let mut subject = take_candidate(repository, request.commit)?;
     let isolated = asked_isolated || subject.config.gate.workspace == Workspace::Isolated;
     if answers {
-        let answer = standing_answer(session, &subject)?;
+        let answer = standing_answer(request, session, &subject)?;
         repository.refs().forget();
         // Where there is no answer yet, that look is of no use: a run looks at each file before git does.
         let look = look.filter(|_| answer.is_some() && !isolated);
@@ -270,7 +270,7 @@ impl Gate<'_, '_> {
         {
             return Ok(None);
         }
-        standing_answer(self.session, &self.subject)
+        standing_answer(self.request, self.session, &self.subject)
     }
 
     /// The candidate must still be `HEAD` after a wait.
@@ -315,10 +315,18 @@ impl Gate<'_, '_> {
 }
 
 /// What the candidate's newest outcome answers by itself.
-fn standing_answer(session: &mut Session<'_>, subject: &Subject) -> Result<Option<RunDocument>, NoAnswer> {
+fn standing_answer(
+    request: &Request,
+    session: &mut Session<'_>,
+    subject: &Subject,
+) -> Result<Option<RunDocument>, NoAnswer> {
     let repository = session.repository;
     let trunk = || trunk::compare(repository, subject.head.commit, &subject.config);
-    known::answer(session, subject.head.commit, &subject.config, &trunk)
+    let mut answer = known::answer(session, subject.head.commit, &subject.config, &trunk)?;
+    for failed in answer.iter_mut().filter(|answer| !answer.ok) {
+        failed.hints.push(format!("{} --rerun", request.again()));
+    }
+    Ok(answer)
 }
 
 /// The answer where a standard is looser than trunk's: the gate failed, and nothing was run.

@@ -77,7 +77,6 @@ pub fn answer(
         if document.requirements.iter().any(|report| report.reading.is_some()) {
             hold_against_limits(&mut document.requirements, config, &comparison().unwrap_or_default());
         }
-        document.hints.push("git discern done --rerun".to_owned());
     }
     Ok(Some(document))
 }

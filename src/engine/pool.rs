@@ -5,12 +5,13 @@
 //! | `<checkouts>/<repository>-<digest>/discern-<n>` | checkout n, a linked worktree, made when it is first used |
 //! | `<common git dir>/discern/checkout/<n>/discern.lock` | held by the run that uses it, and by its supervisors |
 //! | `<common git dir>/discern/checkout/<n>/place` | where it is, for whoever lists or removes it |
-//! | `<common git dir>/discern/checkout/<n>/moving` | there while the checkout is being moved, durably |
+//! | `<common git dir>/discern/checkout/<n>/exact` | the boot in which it was found exact last; not there while it is moved |
 //!
-//! Locks and marks lie in the git directory, so that removing the checkouts, which are a cache, takes nobody's lock away. A
-//! checkout that was left with its mark, that is damaged, or that is not clean after a move is moved again with every file
-//! written anew, then made again; one that still is not exactly the commit is refused with the reason. None is used before
-//! `git status` and the index agree that it is the commit.
+//! Locks and marks lie in the git directory, so that removing the checkouts, which are a cache, takes nobody's lock away. What a
+//! power cut may have undone is not taken on trust: in another boot than that of the mark, every file's content is compared. A
+//! checkout without its mark was left half moved; it, one that is damaged, and one that is not clean after a move are
+//! written anew, every file, then made again; one that still is not exactly the commit is refused with the reason. None is
+//! used before `git status` and the index agree that it is the commit.
 
 use std::ffi::OsStr;
 use std::io;
@@ -31,6 +32,9 @@ use crate::id::hex;
 use crate::os::environment;
 use crate::os::files::{self, Durability};
 use crate::store::StoreError;
+
+/// The longest mark, in bytes.
+const MARK_BYTES_MAX: u64 = 1024;
 
 /// How many hex digits of the repository's digest tell its checkouts from another's of the same name.
 const DIGEST_DIGITS: usize = 12;
@@ -57,6 +61,8 @@ pub struct Held {
 enum Thoroughness {
     /// What differs is written.
     Difference,
+    /// What differs is written; so is what has another content than git remembers.
+    Compared,
     /// Every tracked file is written.
     Whole,
     /// The checkout is removed and made again.
@@ -97,12 +103,19 @@ impl<'r> Pool<'r> {
     /// # Errors
     /// It can't be made so.
     pub fn ready(&self, number: u32, head: &Head, untracked: Untracked) -> Result<(Repository, Snapshot), NoAnswer> {
-        let mark = self.marks(number).join("moving");
-        let from = if mark.exists() { Thoroughness::Whole } else { Thoroughness::Difference };
-        let commit = head.commit.to_string();
-        files::replace(&mark, commit.as_bytes(), 0o600, Durability::Synced).map_err(trouble("mark a kept checkout"))?;
+        let mark = self.marks(number).join("exact");
+        let boot = crate::os::boot::boot_identity();
+        let found_in = files::read_bounded(&mark, MARK_BYTES_MAX).map_err(trouble("look at a kept checkout's mark"))?;
+        let from = match found_in {
+            Some(found_in) if found_in == boot.as_bytes() => Thoroughness::Difference,
+            Some(_) => Thoroughness::Compared,
+            None => Thoroughness::Whole,
+        };
+        if from != Thoroughness::Whole {
+            std::fs::remove_file(&mark).map_err(trouble("unmark a kept checkout"))?;
+        }
         let ready = self.ready_from(from, number, head, untracked)?;
-        std::fs::remove_file(&mark).map_err(trouble("unmark a kept checkout"))?;
+        files::replace(&mark, boot.as_bytes(), 0o600, Durability::Advisory).map_err(trouble("mark a kept checkout"))?;
         Ok(ready)
     }
 
@@ -125,7 +138,7 @@ impl<'r> Pool<'r> {
                 Err(problem) => problem,
             };
             how = match (how_now, problem) {
-                (Thoroughness::Difference, _) => Thoroughness::Whole,
+                (Thoroughness::Difference | Thoroughness::Compared, _) => Thoroughness::Whole,
                 (Thoroughness::Whole, NotExact::Git(_)) => Thoroughness::Anew,
                 (_, NotExact::Git(error)) => return Err(self.not_checked_out(head, &error).into()),
                 (_, NotExact::Refused(refusal)) => return Err(refusal.into()),
@@ -142,11 +155,15 @@ impl<'r> Pool<'r> {
         untracked: Untracked,
     ) -> Result<Snapshot, NotExact> {
         let mut left_here = LeftHere::read(checkout.git_dir(), crate::os::boot::boot_identity());
-        if how != Thoroughness::Difference {
-            left_here.forget_all();
-            checkout.forget_index()?;
-            // Without an index everything but what is kept counts as left over.
-            checkout.clean_but(&self.keep)?;
+        match how {
+            Thoroughness::Difference => {}
+            Thoroughness::Compared => checkout.compare_content()?,
+            Thoroughness::Whole | Thoroughness::Anew => {
+                left_here.forget_all();
+                checkout.forget_index()?;
+                // Without an index everything but what is kept counts as left over.
+                checkout.clean_but(&self.keep)?;
+            }
         }
         checkout.move_to(head.commit)?;
         self.refuse_submodules(checkout, head)?;

@@ -32,4 +32,11 @@ impl Request {
             Purpose::Standards => "standards",
         }
     }
+
+    /// The command line that asks for the same again.
+    pub fn again(&self) -> String {
+        let place = self.commit.map(|commit| format!(" {}", commit.short()));
+        let place = place.or_else(|| self.isolated.then(|| " --isolated".to_owned()));
+        format!("git discern {}{}", self.command(), place.unwrap_or_default())
+    }
 }

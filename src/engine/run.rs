@@ -35,6 +35,8 @@ pub struct Run<'s, S: Stage> {
     trouble: Option<(&'static str, String)>,
     /// What was last said to wait for capacity.
     awaits_slot: Option<RequirementKey>,
+    /// Whether the tree was found unchanged after everything that ran here had ended.
+    is_looked_at: bool,
 }
 
 /// Why there is no claim.
@@ -133,6 +135,7 @@ impl<'s, S: Stage> Run<'s, S> {
             bound: None,
             trouble: None,
             awaits_slot: None,
+            is_looked_at: false,
         }
     }
 
@@ -221,9 +224,10 @@ impl<'s, S: Stage> Run<'s, S> {
         }
     }
 
-    /// The last look at the tree, before a Proof is assembled.
+    /// The last look at the tree, before a Proof is assembled; none where nothing ran since the one before, because what
+    /// happens to the tree later concerns no verdict.
     pub fn look_once_more(&mut self) {
-        if !self.is_ending() {
+        if !self.is_ending() && !self.is_looked_at {
             self.look_at_tree(&[]);
         }
     }
@@ -312,6 +316,7 @@ impl<'s, S: Stage> Run<'s, S> {
             // The check before a job starts (C5); what starts together is checked together.
             self.drive(Input::Check);
             if !self.is_ending() {
+                self.is_looked_at = false;
                 for start in schedule.start(slots) {
                     self.stage.start(&start);
                 }
@@ -368,7 +373,7 @@ impl<'s, S: Stage> Run<'s, S> {
 
     fn look_at_tree(&mut self, ended: &[RequirementKey]) {
         match self.stage.look_at_tree(ended) {
-            TreeState::Same => {}
+            TreeState::Same => self.is_looked_at = self.stage.running() == 0,
             TreeState::Changed(what) => self.stop(Stopped::TreeChanged(what)),
             TreeState::Gone => self.stop(Stopped::WorktreeGone),
             TreeState::Unknown(problem) => self.stop(Stopped::Store(problem)),

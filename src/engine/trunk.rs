@@ -121,15 +121,19 @@ fn is_on(repository: &Repository, commit: CommitId, branch: &str) -> Result<bool
 /// Trunk, and where the candidate parted from it.
 fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result<(Trunk, CommitId), NoAnswer> {
     let compared = if config.standards.is_empty() { "jobs are" } else { "standards are" };
-    let trunk = match trunk_that_counts(repository, candidate, config) {
-        Ok(trunk) => trunk,
+    let (trunk, merge_base) = match trunk_that_counts(repository, candidate, config) {
+        Ok(counts) => counts,
         Err(GitError::NoTrunk { name }) => {
             let message = format!("{compared} compared with trunk's, and there is no branch `{name}` here");
             return Err(refusal(repository, "no-trunk", message, &name).into());
         }
         Err(error) => return Err(error.into()),
     };
-    if let Some(merge_base) = repository.merge_base(candidate, trunk.tip)? {
+    let merge_base = match merge_base {
+        Some(known) => Some(known),
+        None => repository.merge_base(candidate, trunk.tip)?,
+    };
+    if let Some(merge_base) = merge_base {
         return Ok((trunk, merge_base));
     }
     let (name, of) = (short_name(&trunk.branch), short_name(&trunk.name));
@@ -148,19 +152,28 @@ fn meet(repository: &Repository, candidate: CommitId, config: &Config) -> Result
 
 /// The trunk that counts. `[gate] trunk` is like a limit: a candidate can't change by itself what it is compared with, or it would
 /// name its own branch. Its own word counts where the default trunk (origin/HEAD, main, master) agreed at the merge base
-/// or says nothing, and where the branch that it names is on a remote and calls itself trunk.
-fn trunk_that_counts(repository: &Repository, candidate: CommitId, config: &Config) -> Result<Trunk, GitError> {
+/// or says nothing, and where the branch that it names is on a remote and calls itself trunk. With it goes the merge base,
+/// where that came out on the way.
+fn trunk_that_counts(
+    repository: &Repository,
+    candidate: CommitId,
+    config: &Config,
+) -> Result<(Trunk, Option<CommitId>), GitError> {
     let own = repository.trunk(config.gate.trunk.as_deref());
-    let Ok(default) = repository.trunk(None) else { return own };
-    let Some(base) = repository.merge_base(candidate, default.tip)? else { return own };
+    let Ok(default) = repository.trunk(None) else { return Ok((own?, None)) };
+    let Some(base) = repository.merge_base(candidate, default.tip)? else { return Ok((own?, None)) };
     let declared = |commit| config_of(repository, commit, config::FILE).ok().flatten().map(|it| it.gate.trunk);
-    let Some(agreed) = declared(base).filter(|agreed| *agreed != config.gate.trunk) else { return own };
-    match own {
-        Ok(own) if own.name.starts_with("refs/remotes/") && declared(own.tip) == Some(config.gate.trunk.clone()) => {
-            Ok(own)
+    let counts = match (declared(base).filter(|agreed| *agreed != config.gate.trunk), own) {
+        (None, own) => own?,
+        (Some(_), Ok(own))
+            if own.name.starts_with("refs/remotes/") && declared(own.tip) == Some(config.gate.trunk.clone()) =>
+        {
+            own
         }
-        own => repository.trunk(agreed.as_deref()).or(own),
-    }
+        (Some(agreed), own) => repository.trunk(agreed.as_deref()).or(own)?,
+    };
+    let is_default = counts.tip == default.tip;
+    Ok((counts, is_default.then_some(base)))
 }
 
 /// Nothing to compare with. Without standards that is no fault; it is told where a trunk was to be expected, because one

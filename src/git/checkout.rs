@@ -90,6 +90,18 @@ impl Repository {
         quiet(self.git()).start_within(&words, MOVE_MS)?.finish()?.success().map(drop)
     }
 
+    /// Lets git forget of each tracked file that it is unchanged, unless its content is the index's, so that the next move
+    /// writes it. What differs from what git wrote is put back first: a filter could make another file of equal content.
+    pub fn compare_content(&self) -> Result<(), GitError> {
+        let (_, stands_on) = self.head_position()?;
+        self.move_to(stands_on)?;
+        remove_if_there(&self.git_dir().join("index"))?;
+        quiet(self.git()).ask(&["read-tree", &stands_on.to_string()])?;
+        // A status other than 0 says that some file differs.
+        let refreshed = quiet(self.git()).start_within(&["update-index", "-q", "--refresh"], MOVE_MS)?.finish()?;
+        if refreshed.status.code().is_some() { Ok(()) } else { Err(refreshed.into_error()) }
+    }
+
     /// What lies in this checkout and is not tracked, folders that are wholly so as one, but for what `keep` selects (patterns
     /// as in `.gitignore`).
     pub fn left_over(&self, keep: &[String]) -> Result<Vec<BString>, GitError> {

@@ -48,16 +48,16 @@ impl Repository {
         ids(&finished.success()?)
     }
 
-    /// What git is to be asked for the commits of a range, or of the whole history of a revision.
+    /// What git is to be asked for the commits of a range, or of the whole history of a revision: full ids, which nothing in
+    /// the worktree is called. A side that is left out is `HEAD` (gitrevisions, "Dotted Range Notations").
     pub fn history(&self, revision_or_range: &str) -> Result<String, GitError> {
         let Some(at) = revision_or_range.find("..") else {
             return self.resolve(revision_or_range).map(|commit| commit.to_string());
         };
-        let (from, to) = (&revision_or_range[..at], revision_or_range[at..].trim_start_matches('.'));
-        for side in [from, to].into_iter().filter(|side| !side.is_empty()) {
-            self.resolve(side)?;
-        }
-        Ok(revision_or_range.to_owned())
+        let (from, rest) = revision_or_range.split_at(at);
+        let dots = if rest.starts_with("...") { "..." } else { ".." };
+        let side = |name: &str| self.resolve(if name.is_empty() { "HEAD" } else { name });
+        Ok(format!("{}{dots}{}", side(from)?, side(&rest[dots.len()..])?))
     }
 
     /// Trunk as it is here: `name`, or else origin/HEAD, main, master. Its remote-tracking branch if there is one, else the

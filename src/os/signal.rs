@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal as Raw;
+use signal_hook::SigId;
 
 /// A signal that somebody here cares about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,13 +67,23 @@ pub fn name(number: i32) -> String {
     signal_hook::low_level::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
 }
 
-/// Signals that are caught from now on, for the rest of the process's life.
+/// Signals that are caught for as long as this lives; afterwards they have no effect unless another of these hears them.
 #[derive(Debug)]
 pub struct Signals {
     /// Readable when any of them came in.
     wake: UnixStream,
     /// One byte for each delivery.
     deliveries: Vec<(Signal, UnixStream)>,
+    /// What is registered with the process's handlers.
+    registered: Vec<SigId>,
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for registered in self.registered.drain(..) {
+            signal_hook::low_level::unregister(registered);
+        }
+    }
 }
 
 impl Signals {
@@ -81,18 +92,19 @@ impl Signals {
     pub fn install(signals: &[Signal]) -> io::Result<Self> {
         let ignored = ignored_at_start();
         let (wake, waker) = socket()?;
-        let mut deliveries = Vec::with_capacity(signals.len());
+        let mut caught = Self { wake, deliveries: Vec::with_capacity(signals.len()), registered: Vec::new() };
         for &signal in signals {
             if ignored & (1 << (signal.raw() - 1)) != 0 {
                 continue;
             }
             let (receiver, sender) = socket()?;
             // In this order, so that whoever is woken finds the delivery.
-            signal_hook::low_level::pipe::register(signal.raw(), sender)?;
-            signal_hook::low_level::pipe::register(signal.raw(), waker.try_clone()?)?;
-            deliveries.push((signal, receiver));
+            for end in [sender, waker.try_clone()?] {
+                caught.registered.push(signal_hook::low_level::pipe::register(signal.raw(), end)?);
+            }
+            caught.deliveries.push((signal, receiver));
         }
-        Ok(Self { wake, deliveries })
+        Ok(caught)
     }
 
     /// Becomes readable when a signal came in.
@@ -169,6 +181,17 @@ mod tests {
         assert_eq!(rustix::event::poll(&mut fds, Some(&rustix::event::Timespec::default())).unwrap(), 1);
         assert_eq!(signals.drain(), [Signal::Resize, Signal::Resize]);
         assert!(signals.drain().is_empty());
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_nothing_behind_for_the_next() {
+        let open = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        let before = open();
+        for _ in 0..200 {
+            drop(Signals::install(&Signal::SUPERVISOR).unwrap());
+        }
+        // Other tests open files meanwhile.
+        assert!(open() < before + 200, "each would leave ten");
     }
 
     #[test]

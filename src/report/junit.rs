@@ -1,4 +1,4 @@
-//! JUnit XML: each requirement is a test case.
+//! JUnit XML: each requirement is a test case, each commit a test suite.
 
 use std::time::Duration;
 
@@ -9,12 +9,28 @@ use crate::document::{Diagnostic, RequirementReport, RunDocument, Standing};
 use crate::evidence::RequirementKind;
 use crate::exit::OutcomeWord;
 
+/// The report's name, and that of the suite of a single commit.
+const NAME: &str = "git discern";
+
 /// The document as JUnit XML. `tail` gives the last lines of a log, if it can be read.
 ///
 /// # Errors
 /// The XML can't be made.
 pub fn of_document(document: &RunDocument, tail: &dyn Fn(&str) -> Option<Tail>) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new("git discern");
+    in_report([suite(NAME, document, tail)])
+}
+
+/// The documents of a range's commits as JUnit XML, a suite for each, called by its commit.
+///
+/// # Errors
+/// The XML can't be made.
+pub fn of_range(documents: &[RunDocument], tail: &dyn Fn(&str) -> Option<Tail>) -> Result<String, SerializeError> {
+    let name = |document: &RunDocument| document.candidate.as_ref().map_or(NAME.to_owned(), |it| it.commit.to_string());
+    in_report(documents.iter().map(|document| suite(&name(document), document, tail)))
+}
+
+fn suite(name: &str, document: &RunDocument, tail: &dyn Fn(&str) -> Option<Tail>) -> TestSuite {
+    let mut suite = TestSuite::new(name);
     if let Some(candidate) = &document.candidate {
         suite.add_property(("commit", candidate.commit.to_string().as_str()));
         suite.add_property(("worktree", candidate.worktree.as_str()));
@@ -23,7 +39,7 @@ pub fn of_document(document: &RunDocument, tail: &dyn Fn(&str) -> Option<Tail>) 
     if document.requirements.iter().all(|requirement| requirement.verdict == Standing::Passed) && !document.ok {
         suite.add_test_case(not_run(&document.diagnostics, word(document.outcome)));
     }
-    in_report(suite)
+    suite
 }
 
 /// A run that was refused, as JUnit XML: one case, in error.
@@ -31,14 +47,14 @@ pub fn of_document(document: &RunDocument, tail: &dyn Fn(&str) -> Option<Tail>) 
 /// # Errors
 /// The XML can't be made.
 pub fn of_refusal(diagnostics: &[Diagnostic]) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new("git discern");
+    let mut suite = TestSuite::new(NAME);
     suite.add_test_case(not_run(diagnostics, "refused"));
-    in_report(suite)
+    in_report([suite])
 }
 
-fn in_report(suite: TestSuite) -> Result<String, SerializeError> {
-    let mut report = Report::new("git discern");
-    report.add_test_suite(suite);
+fn in_report(suites: impl IntoIterator<Item = TestSuite>) -> Result<String, SerializeError> {
+    let mut report = Report::new(NAME);
+    report.add_test_suites(suites);
     report.to_string()
 }
 

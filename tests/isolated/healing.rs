@@ -38,16 +38,43 @@ fn a_checkout_that_is_gone_is_made_again_and_git_stays_content() {
 fn a_checkout_that_was_left_half_moved_is_written_anew() {
     let bench = three_commits();
     let _ = bench.discern(&["done", "HEAD~1"]).exits(0);
-    let top = checkout(&bench, 1);
-    // As after a power cut: the index is sure that the file is unchanged, and its content is lost.
-    bench.write(".git/discern/checkout/1/moving", "x");
-    let file = top.join("file");
-    std::fs::write(&file, "\0\0").expect("writable");
-    let refresh = format!("git -C {} -c core.checkStat=minimal update-index --really-refresh", top.display());
-    let _ = bench.sh(&refresh);
+    lose(&bench, "file", "\0\0");
+    std::fs::remove_file(bench.path().join(MARK)).expect("it is there");
     let _ = bench.discern(&["done", "HEAD~1", "--rerun"]).exits(0);
     assert_eq!(printed(&bench, "t"), ["2", "2"]);
-    assert!(!bench.has(".git/discern/checkout/1/moving"));
+    assert!(bench.has(MARK));
+}
+
+#[test]
+fn after_a_power_cut_lost_content_is_written_again_and_all_else_keeps_its_times() {
+    let bench = three_commits();
+    bench.write("other", "x\n");
+    bench.save("4");
+    let _ = bench.discern(&["done", "HEAD~1"]).exits(0);
+    let times = format!("stat -c '%y %z' {}", checkout(&bench, 1).join("discern.toml").display());
+    let before = bench.sh(&times).stdout;
+    lose(&bench, "file", "\0\0");
+    bench.write(MARK, "another boot");
+    let _ = bench.discern(&["done", "HEAD", "--rerun"]).exits(0);
+    assert_eq!(printed(&bench, "t"), ["3", "3"]);
+    assert_eq!(bench.sh(&times).stdout, before);
+    assert_ne!(bench.read(MARK), "another boot");
+}
+
+/// The mark of the first checkout.
+const MARK: &str = ".git/discern/checkout/1/exact";
+
+/// Gives a file of the first checkout another content, as a power cut may: the index is sure that it is unchanged.
+fn lose(bench: &Bench, file: &str, content: &str) {
+    let path = checkout(bench, 1).join(file);
+    std::fs::write(&path, content).expect("writable");
+    let format = gix::hash::Kind::Sha1;
+    let index = bench.path().join(".git/worktrees/discern-1/index");
+    let mut index = gix::index::File::at(index, format, false, Default::default()).expect("an index");
+    let at = index.entry_index_by_path(file.into()).expect("it is tracked");
+    let meta = gix::index::fs::Metadata::from_path_no_follow(&path).expect("it is there");
+    index.entries_mut()[at].stat = gix::index::entry::Stat::from_fs(&meta).expect("a time after 1970");
+    index.write(Default::default()).expect("writable");
 }
 
 #[test]

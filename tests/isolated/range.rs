@@ -99,3 +99,63 @@ fn a_signal_ends_a_range_and_every_claim_is_given_back() {
         assert!(!live.stdout.contains("\"kind\": \"claimed\""), "{}", live.stdout);
     }
 }
+
+#[test]
+fn a_range_is_what_git_takes_it_for() {
+    let (bench, commits) = history(4, 9);
+    bench.git(&["checkout", "-q", "-b", "side", "main~2"]);
+    bench.write("side", "s");
+    let side = bench.save("side");
+    bench.git(&["checkout", "-q", "main"]);
+    bench.git(&["merge", "-q", "-m", "both", "side"]);
+    bench.git(&["tag", "-a", "-m", "marked", "marked", "main~1"]);
+    let merge = bench.head();
+    // A file of that name makes git ask what is meant.
+    bench.write("main..side", "");
+    let proven = |range: &str| -> Vec<String> {
+        let outcome = bench.discern(&["done", range, "--json"]).exits(0);
+        commits_of(&outcome).into_iter().map(|(commit, _)| commit).collect()
+    };
+    assert_eq!(proven("marked..main"), [side.clone(), merge.clone()]);
+    assert_eq!(proven("marked.."), [side.clone(), merge]);
+    assert_eq!(proven("marked...side"), [commits[2].clone(), commits[3].clone(), side.clone()]);
+    assert_eq!(proven("main..side"), [String::new(); 0]);
+    assert_eq!(proven(".."), [String::new(); 0]);
+    assert_eq!(proven("base..base~0"), [String::new(); 0]);
+    for nothing in ["^main", "main:number", "main^{tree}", "a..b..c", "main..main:number", "main~9..main"] {
+        let refused = bench.discern(&["done", nothing]).exits(2);
+        assert!(refused.stderr.contains("does not name a commit"), "{}", refused.shown());
+    }
+}
+
+#[test]
+fn a_ranges_junit_has_a_suite_for_each_commit_and_github_is_told_where_each_failed() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "test $(cat number) = 1 || { echo \"$PWD/number:1:2: error: wrong\"; exit 1; }");
+    bench.save("base");
+    let commits: Vec<String> = ["1", "2"].map(|number| (bench.write("number", number), bench.save(number)).1).into();
+    let there = bench.with_variable("GITHUB_ACTIONS", "true");
+    for more in [&["--parallel", "2"][..], &[]] {
+        let asked = [&["done", "HEAD~2..HEAD", "--junit", "../report.xml"], more].concat();
+        let outcome = there.discern(&asked).exits(1);
+        assert!(outcome.stderr.contains("::error file=number,line=1,col=2"), "{}", outcome.shown());
+        let xml = bench.read("../report.xml");
+        for (commit, failures) in commits.iter().zip(["0", "1"]) {
+            let suite = format!("<testsuite name=\"{commit}\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"{failures}\"");
+            assert!(xml.contains(&suite), "{suite}: {xml}");
+        }
+    }
+    let _ = bench.discern(&["done", "HEAD~2..nowhere", "--junit", "../report.xml"]).exits(2);
+    assert!(bench.read("../report.xml").contains("<error message="), "{}", bench.read("../report.xml"));
+}
+
+#[test]
+fn the_command_that_repeats_a_commit_names_it() {
+    let (bench, commits) = history(2, 1);
+    let short = &commits[0][..10];
+    let _ = bench.discern(&["done", &commits[0]]).exits(1);
+    let again = bench.discern(&["done", "base..main"]).exits(1);
+    let hint = format!("hint: git discern done {short} --rerun");
+    assert!(again.stderr.contains(&hint), "{}", again.shown());
+}
