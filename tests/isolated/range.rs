@@ -142,7 +142,8 @@ fn a_ranges_junit_has_a_suite_for_each_commit_and_github_is_told_where_each_fail
         assert!(outcome.stderr.contains("::error file=number,line=1,col=2"), "{}", outcome.shown());
         let xml = bench.read("../report.xml");
         for (commit, failures) in commits.iter().zip(["0", "1"]) {
-            let suite = format!("<testsuite name=\"{commit}\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"{failures}\"");
+            let suite =
+                format!("<testsuite name=\"{commit}\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"{failures}\"");
             assert!(xml.contains(&suite), "{suite}: {xml}");
         }
     }
