@@ -109,11 +109,6 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The attempt that may be retired.
-    pub fn attempt(&self) -> AttemptId {
-        self.attempt
-    }
-
     /// Why.
     pub fn reason(&self) -> TakeoverReason {
         self.reason

@@ -8,7 +8,7 @@ use super::session::Session;
 use super::trunk::{self, Comparison};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
-use crate::claim::record::{EndedBy, Outcome, OwnReason, Purpose};
+use crate::claim::record::{EndedBy, Outcome, OwnReason};
 use crate::config::{Config, Measure};
 use crate::document::{
     AttemptSummary, Cancelled, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
@@ -229,9 +229,4 @@ pub fn pending(record: &Record) -> Pending {
         lease_expires_at: record.state.claim().map(|claim| claim.lease.expiry_for_report()),
         reconnect: format!("git discern wait {followed}"),
     }
-}
-
-/// The answer that a settled record of `purpose` gives to somebody who waited for it.
-pub fn of_same_purpose(record: &Record, purpose: Purpose) -> bool {
-    record.is_finished() && record.attempt.purpose == purpose
 }

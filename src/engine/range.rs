@@ -66,11 +66,6 @@ impl Walk {
         self.over = true;
     }
 
-    /// How each commit ended, if it did.
-    pub fn ended(&self) -> &[Option<Exit>] {
-        &self.ended
-    }
-
     /// The first commit that fails, where that is known: none before it is left unproven.
     pub fn first_failed(&self) -> Option<usize> {
         let failed = self.ended.iter().position(|exit| *exit == Some(Exit::Failed))?;
@@ -134,7 +129,7 @@ mod tests {
             let mut walk = Walk::new(count, Order::Bisect);
             let mut looks = 0;
             while let Some(at) = walk.next_commit() {
-                prop_assert_eq!(walk.ended()[at], None, "each is looked at once");
+                prop_assert_eq!(walk.ended[at], None, "each is looked at once");
                 walk.end(at, if at < first { Exit::Success } else { Exit::Failed });
                 looks += 1;
             }

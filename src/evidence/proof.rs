@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::format::{self, Unreadable};
 use super::receipt::{self, Reading, Receipt, RequirementKey, RequirementKind, Verdict};
 use super::subject::Platform;
 use crate::id::{AttemptId, CommitId, Digest, Name, Subject, TreeId};
@@ -184,9 +183,6 @@ fn names(keys: &[RequirementKey]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The version of a Proof's line.
-const VERSION: u32 = 1;
-
 impl Proof {
     /// The Proof for `occasion`, if the newest receipt for each demanded subject passes and each reading meets its limits.
     ///
@@ -245,16 +241,6 @@ impl Proof {
             _ if has.len() != self.requirements.len() => Err(Unanswered::Twice),
             _ => Ok(()),
         }
-    }
-
-    /// The Proof as one line of JSON, without the line feed, beginning with its format's version.
-    pub fn to_line(&self) -> Result<String, serde_json::Error> {
-        format::to_line(VERSION, self)
-    }
-
-    /// The Proof in a line that [`to_line`](Self::to_line) wrote.
-    pub fn from_line(line: &[u8]) -> Result<Self, Unreadable> {
-        format::from_line(VERSION, line)
     }
 }
 

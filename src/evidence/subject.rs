@@ -10,7 +10,6 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::encoding;
 use crate::config::{Command, Environment, Pathspec};
@@ -353,9 +352,4 @@ fn texts(pathspecs: &[Pathspec]) -> Vec<String> {
 /// The longest beginning of `text` that has at most `bytes` bytes and ends at a character's end.
 pub fn beginning(text: &str, bytes: usize) -> String {
     text[..text.floor_char_boundary(bytes)].to_owned()
-}
-
-/// SHA-256 of `bytes`: the digest of a configuration file or an artifact.
-pub fn digest(bytes: &[u8]) -> Digest {
-    Digest(Sha256::digest(bytes).into())
 }

@@ -87,11 +87,6 @@ impl Objects {
         Ok(Self { directory, format, sharing, database })
     }
 
-    /// The format of the ids here.
-    pub fn format(&self) -> ObjectFormat {
-        self.format
-    }
-
     /// Kind and size in bytes of an object, or nothing if the repository does not have it.
     pub fn header(&self, id: ObjectId) -> Result<Option<(ObjectKind, u64)>, GitError> {
         let found = Header::try_header(&self.database, &to_gix(id)).map_err(|error| damaged(id, &error))?;

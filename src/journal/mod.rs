@@ -223,11 +223,6 @@ impl Journal {
         self.write_line(event);
     }
 
-    /// Why events are no longer kept, if so.
-    pub fn trouble(&self) -> Option<&io::Error> {
-        self.trouble.as_ref()
-    }
-
     /// Whether somebody asked this run to stop.
     pub fn stop_requested(&self) -> bool {
         self.folder.join("request").exists()

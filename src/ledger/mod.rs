@@ -182,14 +182,6 @@ impl<'r> Ledger<'r> {
         Ok(self.outcomes(commit)?.into_iter().rev().find(OutcomeEntry::decides))
     }
 
-    /// The highest generation known of a commit; 0 when none is.
-    ///
-    /// # Errors
-    /// The ledger can't be read.
-    pub fn highest_generation(&self, commit: CommitId) -> Result<u32, LedgerError> {
-        Ok(self.outcomes(commit)?.last().map_or(0, |entry| entry.generation))
-    }
-
     /// Every receipt for a subject, newest first.
     ///
     /// # Errors

@@ -66,11 +66,6 @@ impl Reporter {
         Self { settings, streams, telling, view, region, last_frame: Vec::new(), last_size: None, took_ms: None }
     }
 
-    /// How things are shown.
-    pub fn settings(&self) -> Settings {
-        self.settings
-    }
-
     /// Ends the story and answers: diagnostics and hints to standard error, the result to standard output.
     pub fn finish(&mut self, document: &RunDocument) {
         self.diagnostics(&document.diagnostics);

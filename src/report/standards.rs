@@ -4,7 +4,7 @@
 use super::chart::{self, Column};
 use super::line::{Line, Role};
 use crate::document::{HistoryDocument, HistoryPoint, PinnedLimits, RequirementReport};
-use crate::evidence::{ProofRequirement, RequirementKind};
+use crate::evidence::RequirementKind;
 use crate::standard::Direction;
 
 /// What there is to show of one standard.
@@ -27,17 +27,6 @@ impl<'r> Row<'r> {
             limit: report.limit.as_deref(),
             trunk_limit: report.trunk_limit.as_deref(),
             distance: report.distance.as_deref(),
-        })
-    }
-
-    /// The row of a requirement in a Proof; nothing for a job.
-    pub fn of_proof(requirement: &'r ProofRequirement) -> Option<Self> {
-        (requirement.kind == RequirementKind::Standard).then(|| Self {
-            name: requirement.name.as_str(),
-            value: requirement.reading.as_ref().map(|reading| reading.value.as_str()),
-            limit: requirement.limit.as_deref(),
-            trunk_limit: requirement.trunk_limit.as_deref(),
-            distance: requirement.distance.as_deref(),
         })
     }
 }

@@ -132,11 +132,6 @@ impl Decimal {
     pub fn divided_by(&self, divisor: &Self, places: u32, rounding: Rounding) -> Option<Self> {
         self.number.divided_by(&divisor.number, places, rounding).map(Self::from)
     }
-
-    /// The number with at most `places` digits behind the point.
-    pub fn rounded(&self, places: u32, rounding: Rounding) -> Self {
-        self.number.divided_by(&Number::one(), places, rounding).map_or_else(|| self.clone(), Self::from)
-    }
 }
 
 /// Which neighbour a number is rounded to.
@@ -151,10 +146,6 @@ pub enum Rounding {
 }
 
 impl Number {
-    fn one() -> Self {
-        Self { negative: false, digits: vec![1], exponent: 0 }
-    }
-
     /// `digits` × 10^`exponent` without needless zeros.
     fn new(negative: bool, digits: Vec<u8>, exponent: i32) -> Self {
         let mut digits = digits;

@@ -202,11 +202,6 @@ impl Metrics {
             Some(found) => found.as_ref().map_err(Clone::clone),
         }
     }
-
-    /// The metrics that lines name, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
-        self.metrics.keys()
-    }
 }
 
 /// The beginning of a line, as text that can be shown: control characters are written out.

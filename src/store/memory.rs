@@ -42,14 +42,6 @@ impl MemoryStore {
         self.faults.extend(faults);
     }
 
-    /// Puts bytes in place of a candidate's record, as a mirror push or a restored backup would.
-    pub fn plant(&mut self, candidate: CommitId, bytes: Option<Vec<u8>>) {
-        match bytes {
-            Some(bytes) => drop(self.records.insert(candidate, bytes)),
-            None => drop(self.records.remove(&candidate)),
-        }
-    }
-
     /// What is stored, faults aside.
     pub fn bytes(&self, candidate: &CommitId) -> Option<&[u8]> {
         self.records.get(candidate).map(Vec::as_slice)

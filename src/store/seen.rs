@@ -5,7 +5,7 @@
 //! hazard 14). The mark is read *before* the ref and written after it. The *sighting* is when an unchanged record was
 //! first seen, on which clock (C13). Both are advisory: losing them costs a wait, never correctness.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -98,11 +98,6 @@ impl SeenFiles {
         bytes.push(b'\n');
         files::create_dir_durably(&self.folder, self.sharing.directory_mode())?;
         files::replace(&self.file(candidate), &bytes, self.sharing.file_mode(), Durability::Advisory)
-    }
-
-    /// The folder, for retention.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     fn file(&self, candidate: &CommitId) -> PathBuf {

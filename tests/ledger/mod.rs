@@ -155,8 +155,6 @@ fn the_newest_done_that_passed_or_failed_decides() {
     ];
     ledger.absorb(&Additions { outcomes, receipts: vec![] }).unwrap();
     assert_eq!(ledger.newest_done_outcome(commit(1)).unwrap().unwrap().generation, 2);
-    assert_eq!(ledger.highest_generation(commit(1)), Ok(4));
-    assert_eq!(ledger.highest_generation(commit(2)), Ok(0));
 }
 
 #[test_case(Refs::Files)]
