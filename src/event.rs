@@ -201,5 +201,8 @@ pub enum Decision {
     Run {
         /// Why no earlier verdict counts: `first time`, "`src/lib.rs` changed", `needed by test`, `--rerun`.
         why: String,
+        /// Whether it runs although an earlier verdict is known, and nobody asked for that.
+        #[serde(default)]
+        despite: bool,
     },
 }

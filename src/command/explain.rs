@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::completions::Offered;
 use super::{Global, done};
-use crate::document::{ComparedWith, ExplainDocument};
+use crate::document::{ComparedWith, Diagnostic, ExplainDocument};
 use crate::engine::forecast::{self, Forecast};
 use crate::engine::no_answer::NoAnswer;
 use crate::engine::session::Session;
@@ -45,7 +45,17 @@ pub fn run(global: &Global, args: &Explain) -> anyhow::Result<Exit> {
     let session = Session::reading(&repository);
     let name = done::parse_name(&args.name)?;
     let last = args.revisions.last().map_or("HEAD", String::as_str);
-    let forecast = forecast::forecast(&name, repository.resolve(last)?, &session).map_err(done::cause)?;
+    let commit = repository.resolve(last)?;
+    // Two commits are compared as they are committed.
+    let (on_disk, about) =
+        if args.revisions.len() < 2 { forecast::on_disk(commit, &session).map_err(done::cause)? } else { (Vec::new(), None) };
+    let forecast = forecast::forecast(&name, commit, &on_disk, &session).map_err(done::cause)?;
+    let beyond_us = forecast::is_beyond_us(&forecast, &session).map_err(done::cause)?;
+    let mut diagnostics: Vec<Diagnostic> = about.map(|text| Diagnostic::new("dirty-tree", text)).into_iter().collect();
+    if beyond_us {
+        let text = "a newer git-discern recorded a verdict of it that this one can't read; it would run".to_owned();
+        diagnostics.push(Diagnostic::new("newer-receipt", text));
+    }
     let (compared_with, differences, salt) = match &args.revisions[..] {
         [first, _] => with_commit(&name, repository.resolve(first)?, &forecast, &session).map_err(done::cause)?,
         _ => with_receipt(&forecast, &session).map_err(done::cause)?,
@@ -64,7 +74,7 @@ pub fn run(global: &Global, args: &Explain) -> anyhow::Result<Exit> {
         unknown: forecast.unknown,
         compared_with,
         differences,
-        diagnostics: Vec::new(),
+        diagnostics,
         hints: Vec::new(),
     };
     let now = session.now().wall;
@@ -86,7 +96,7 @@ fn with_commit(
     forecast: &Forecast,
     session: &Session<'_>,
 ) -> Result<Compared, NoAnswer> {
-    let first = forecast::forecast(name, commit, session)?;
+    let first = forecast::forecast(name, commit, &[], session)?;
     let salt = fresh_salt();
     let differences = forecast::differences(&first.parts(salt), forecast, session)?;
     let compared = ComparedWith { commit, subject: first.subject(), attempt: None, verdict: None, at: None };
@@ -120,7 +130,11 @@ fn page(document: &ExplainDocument, now: Timestamp) -> Vec<Line> {
             .with(Role::Caution, document.commit.short()),
     ];
     lines.extend(parts(document));
-    lines.extend(comparison(document, now));
+    let note = |text: &str| Line::new().with(Role::Caution, "note").with(Role::Plain, format!("  {text}"));
+    lines.extend(document.diagnostics.iter().map(|it| note(&it.message)));
+    if document.diagnostics.iter().all(|it| it.code != "newer-receipt") {
+        lines.extend(comparison(document, now));
+    }
     lines
 }
 

@@ -243,6 +243,7 @@ impl Story<'_> {
             attempt: self.id,
             commit: self.subject.head.commit,
             place,
+            left_over: &|key| plan.left_over_for(key),
             newest: &|subject| known.get(subject)?.iter().map(|receipt| receipt.finished_at).max(),
             handle,
             salt: &mut || Salt(*uuid::Uuid::new_v4().as_bytes()),

@@ -50,6 +50,7 @@ pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, 
     checks.push(file_system(repository));
     checks.push(processes());
     checks.push(claims(session)?);
+    checks.push(ledger(session));
     checks.push(lock_files(session, mends)?);
     checks.push(space(session, mends));
     Ok(checks)
@@ -61,6 +62,23 @@ fn check(code: &str, state: CheckState, message: impl Into<String>) -> DoctorChe
 
 fn with_fix(check: DoctorCheck, fix: &str) -> DoctorCheck {
     DoctorCheck { fix: Some(fix.to_owned()), ..check }
+}
+
+/// Whether everything in the ledger can be read here.
+fn ledger(session: &Session<'_>) -> DoctorCheck {
+    let read = session.ledger.all_outcomes().and_then(|outcomes| Ok((outcomes.len(), session.ledger.all_receipts()?)));
+    let (outcomes, found) = match read {
+        Ok(read) => read,
+        Err(error) => return check("ledger", CheckState::Broken, error.to_string()),
+    };
+    let message = format!("{outcomes} outcomes, {} receipts", found.receipts.len());
+    let Some(first) = found.warnings.first() else { return check("ledger", CheckState::Good, message) };
+    let more = match found.warnings.len() {
+        1 => String::new(),
+        all => format!("; {} in all", all),
+    };
+    let then = if found.newer { "what it is about runs again here" } else { "it is as good as none" };
+    check("ledger", CheckState::Note, format!("{message}; {first}{more}: {then}"))
 }
 
 fn git(repository: &Repository) -> DoctorCheck {

@@ -1,6 +1,6 @@
 //! From the end of an execution to receipts, and from receipts to what is reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::prepare;
 use super::requirements::Detailed;
@@ -10,7 +10,7 @@ use crate::document::{RequirementReport, ReusedFrom, Source, Standing};
 use crate::event::What;
 use crate::evidence::subject::Salt;
 use crate::evidence::{Failure, LogRef, Place, Receipt, RequirementKey, RequirementKind, Verdict};
-use crate::id::{AttemptId, CommitId, OperationHandle, Subject};
+use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject};
 use crate::plan::{Decision, Ended, PlanItem};
 use crate::standard::{Decimal, Limit};
 use crate::time::Timestamp;
@@ -25,6 +25,8 @@ pub struct Evaluator<'e> {
     pub commit: CommitId,
     /// Where its executions run.
     pub place: Place,
+    /// The jobs of which a requirement uses products that an earlier run left here.
+    pub left_over: &'e dyn Fn(&RequirementKey) -> BTreeSet<Name>,
     /// When the newest receipt that was known for a subject says that it was obtained.
     pub newest: &'e dyn Fn(&Subject) -> Option<Timestamp>,
     /// The run that keeps the logs.
@@ -65,8 +67,14 @@ impl Evaluator<'_> {
     fn receipt(&mut self, detailed: &Detailed, end: &ExecutionEnd) -> Receipt {
         let key = &detailed.requirement.key;
         let reading = end.readings.iter().find(|(of, _)| of == key).map(|(_, reading)| reading);
-        let failure = failure(key, end, reading.is_some_and(Result::is_ok));
-        let reason = failure.map(|failure| reason(failure, end, reading.and_then(|it| it.as_ref().err())));
+        let by_itself = failure(key, end, reading.is_some_and(Result::is_ok));
+        let mut reason = by_itself.map(|failure| reason(failure, end, reading.and_then(|it| it.as_ref().err())));
+        let left_over = (self.left_over)(key);
+        let failure = by_itself.map(|it| if it.may_be_replayed() && !left_over.is_empty() { Failure::Leftovers } else { it });
+        if let (Some(Failure::Leftovers), Some(reason)) = (failure, &mut reason) {
+            let jobs: Vec<String> = left_over.iter().map(|job| format!("`{job}`")).collect();
+            reason.push_str(&format!(", on what an earlier run of {} had left here; the next run makes it anew", jobs.join(", ")));
+        }
         let log = end.log.as_ref().zip(self.handle.as_ref());
         Receipt {
             kind: key.kind,

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{Salt, SubjectInput, SubjectParts, ToolchainPart};
 use crate::evidence::{Receipt, RequirementKey, RequirementKind, explain, newest};
-use crate::git::{Head, Pathspecs};
+use crate::git::{Cleanliness, Depth, Head, InputEntry, Pathspecs, Untracked};
 use crate::id::{CommitId, Name, Subject, TreeId};
 use crate::os::environment;
 
@@ -54,11 +54,16 @@ impl Forecast {
     }
 }
 
-/// What decides the requirement `name` of `commit`.
+/// What decides the requirement `name` of `commit`, where `on_disk` lies on disk otherwise than committed.
 ///
 /// # Errors
 /// The commit has no such requirement, or no usable configuration; the repository or the ledger can't be read.
-pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<Forecast, NoAnswer> {
+pub fn forecast(
+    name: &Name,
+    commit: CommitId,
+    on_disk: &[InputEntry],
+    session: &Session<'_>,
+) -> Result<Forecast, NoAnswer> {
     let repository = session.repository;
     let read = repository.objects()?.commit(commit)?;
     let head = Head { commit, tree: read.tree, branch: None, summary: read.summary };
@@ -74,8 +79,7 @@ pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<
     let whole = answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
     let limits =
         trunk::compare(repository, head.commit, &config).map(|comparison| comparison.limits).unwrap_or_default();
-    // A commit is looked at and no checkout of it: the plain case, where all on disk is as committed.
-    let surroundings = Surroundings { variable: &variable, on_disk: &[], toolchain: &whole, trunk_limits: &limits };
+    let surroundings = Surroundings { variable: &variable, on_disk, toolchain: &whole, trunk_limits: &limits };
     let trees = repository.trees()?;
     let chosen = Chosen::Named(vec![name.clone()]);
     let scope = if config.job(name).is_some() { Scope::Gate } else { Scope::Standards(&chosen) };
@@ -99,6 +103,38 @@ pub fn forecast(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<
         key: detailed.requirement.key,
         input: detailed.input,
     })
+}
+
+/// What lies otherwise than committed in the worktree, if it stands at `commit`, and a sentence where it is not that commit's tree.
+/// A commit without a checkout is as committed.
+///
+/// # Errors
+/// The repository can't be read.
+pub fn on_disk(commit: CommitId, session: &Session<'_>) -> Result<(Vec<InputEntry>, Option<String>), NoAnswer> {
+    let repository = session.repository;
+    let Some(head) = repository.worktree().and_then(|_| repository.head()).ok().filter(|head| head.commit == commit) else {
+        return Ok((Vec::new(), None));
+    };
+    match repository.cleanliness(&head, Untracked::Ignore, Depth::WithSnapshot)? {
+        Cleanliness::Clean { snapshot } => Ok((snapshot.map_or(Vec::new(), |it| it.on_disk().to_vec()), None)),
+        Cleanliness::Dirty { paths, .. } => {
+            let first = paths.first().map_or_else(String::new, |first| format!(" (`{}`)", first.path));
+            let count = phrase_count(paths.len());
+            Ok((Vec::new(), Some(format!("this is about the commit; the worktree differs from it in {count}{first}"))))
+        }
+    }
+}
+
+fn phrase_count(paths: usize) -> String {
+    if paths == 1 { "1 path".to_owned() } else { format!("{paths} paths") }
+}
+
+/// The verdict of a newer git-discern that is recorded for a subject and can't be read here: which one is the newest is unknown then.
+///
+/// # Errors
+/// The ledger can't be read.
+pub fn is_beyond_us(forecast: &Forecast, session: &Session<'_>) -> Result<bool, NoAnswer> {
+    forecast.subject().map_or(Ok(false), |subject| Ok(session.ledger.receipts(subject)?.newer))
 }
 
 /// The receipt to compare with: the newest of its very subject, or else the newest of its name.

@@ -196,7 +196,7 @@ impl Gate<'_, '_> {
         }
     }
 
-    /// Retires every abandoned claim in the repository (C22). What can't be retired, or read, is noted and stops nothing.
+    /// Retires every abandoned claim in the repository (C22), and absorbs what finished runs could not. What can't be retired, or read, is noted and stops nothing.
     fn recover(&mut self) -> Result<(), NoAnswer> {
         let attempt = self.begin();
         let by = self.session.retiring_run(self.request.command(), Some(attempt));
@@ -217,7 +217,13 @@ impl Gate<'_, '_> {
                         format!("refs/discern/attempt/{candidate} can't be read ({why}); it concerns only that commit");
                     self.tell(What::Note { text });
                 }
-                Finding::Unreadable(_) | Finding::Free | Finding::Live { .. } | Finding::Abandoned { .. } => {}
+                Finding::Free => {
+                    if let Err(problem) = self.session.keep_outcome(&candidate) {
+                        let doing = format!("copy the outcome of {} into the ledger", candidate.short());
+                        self.tell(What::StoreTrouble { doing, problem });
+                    }
+                }
+                Finding::Unreadable(_) | Finding::Live { .. } | Finding::Abandoned { .. } => {}
             }
         }
         Ok(())

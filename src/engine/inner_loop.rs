@@ -235,6 +235,8 @@ fn work(
     let (handle, logs) = (machine.handle(), machine.logs().to_owned());
     let attempt = machine.attempt();
     let mut evaluator = Evaluator {
+        // What it needs runs here as well, each time.
+        left_over: &|_| BTreeSet::new(),
         details,
         attempt,
         commit: commit.unwrap_or(CommitId(ObjectId::null())),
@@ -263,7 +265,7 @@ fn as_event(plan: &Plan) -> Vec<PlannedRequirement> {
                 kind: item.requirement.key.kind,
                 name: item.requirement.key.name.clone(),
                 command: item.requirement.command.clone(),
-                decision: Decision::Run { why },
+                decision: Decision::Run { why, despite: false },
                 expected_ms: item.requirement.expected_ms,
             }
         })

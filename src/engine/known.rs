@@ -8,15 +8,15 @@ use super::session::Session;
 use super::trunk::{self, Comparison};
 use crate::claim::Record;
 use crate::claim::owner::Seen;
-use crate::claim::record::{EndedBy, Outcome, OwnReason};
+use crate::claim::record::{Bound, EndedBy, Outcome, OwnReason};
 use crate::config::{Config, Measure};
 use crate::document::{
     AttemptSummary, Cancelled, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
 };
-use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, newest};
+use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, newest};
 use crate::exit::Exit;
 use crate::id::CommitId;
-use crate::ledger::{FailedRequirement, LedgerError, OutcomeEntry};
+use crate::ledger::{LedgerError, OutcomeEntry};
 use crate::standard::Limit;
 
 /// The newest passed or failed `done` outcome of a commit, in its record or in the ledger: the one that decides everywhere.
@@ -98,7 +98,7 @@ pub fn as_document(
             document.proof = Some(proof.clone());
         }
         (Outcome::Passed, None) => {}
-        (Outcome::Failed, _) => document.requirements = failed(session, &outcome.failed)?,
+        (Outcome::Failed, _) => document.requirements = failed(session, outcome)?,
         (Outcome::Cancelled, _) => document.cancelled = Some(cancelled(&outcome.by)),
     }
     document.attempt = Some(summary(outcome));
@@ -182,24 +182,33 @@ fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> Requiremen
     }
 }
 
-/// The reports of the requirements that failed.
-fn failed(session: &Session<'_>, failed: &[FailedRequirement]) -> Result<Vec<RequirementReport>, LedgerError> {
-    failed
-        .iter()
-        .map(|failed| {
-            let found = session.ledger.receipts(failed.subject)?;
-            let receipt = newest(found.receipts.iter().filter(|receipt| receipt.kind == failed.kind));
-            Ok(of_failed(session, failed, receipt))
+/// The reports of what a failed attempt was to check: what failed, and what is known of the rest.
+fn failed(session: &Session<'_>, outcome: &OutcomeEntry) -> Result<Vec<RequirementReport>, LedgerError> {
+    let those = outcome.failed.iter();
+    let failed: Vec<Bound> =
+        those.map(|it| Bound { kind: it.kind, name: it.name.clone(), subject: it.subject }).collect();
+    // An outcome of an older version names only what failed.
+    let all = if outcome.bound.is_empty() { &failed } else { &outcome.bound };
+    all.iter()
+        .map(|bound| {
+            let found = session.ledger.receipts(bound.subject)?;
+            let receipt = newest(found.receipts.iter().filter(|receipt| receipt.kind == bound.kind));
+            let standing = match receipt {
+                _ if failed.contains(bound) => Standing::Failed,
+                Some(receipt) if receipt.verdict == Verdict::Passed => Standing::Passed,
+                _ => Standing::Unrun,
+            };
+            Ok(of_bound(session, bound, standing, receipt.filter(|_| standing != Standing::Unrun)))
         })
         .collect()
 }
 
-fn of_failed(session: &Session<'_>, failed: &FailedRequirement, receipt: Option<&Receipt>) -> RequirementReport {
-    let key = RequirementKey { kind: failed.kind, name: failed.name.clone() };
+fn of_bound(session: &Session<'_>, bound: &Bound, verdict: Standing, receipt: Option<&Receipt>) -> RequirementReport {
+    let key = RequirementKey { kind: bound.kind, name: bound.name.clone() };
     let mut report = evaluate::unrun(&key, String::new(), None);
-    report.verdict = Standing::Failed;
-    report.source = Some(Source::Reused);
-    report.subject = Some(failed.subject);
+    report.verdict = verdict;
+    report.source = (verdict != Standing::Unrun).then_some(Source::Reused);
+    report.subject = Some(bound.subject);
     let Some(receipt) = receipt else { return report };
     report.command.clone_from(&receipt.parts.command);
     report.duration_ms = Some(receipt.duration_ms);

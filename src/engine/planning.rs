@@ -24,6 +24,9 @@ use crate::plan::{self, Decision, Known, Plan, Requirement, Rerun};
 /// How many changed paths are looked for to say why a requirement runs.
 const CHANGED_PATHS_MAX: usize = 3;
 
+/// Why something runs whose receipts are not all readable.
+const NEWER_RECEIPT: &str = "a newer git-discern recorded a verdict of it that this one can't read";
+
 /// Makes the plan of a run.
 ///
 /// # Errors
@@ -85,7 +88,13 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
     for detailed in details.iter_mut() {
         let key = detailed.requirement.key.clone();
         let subject = detailed.requirement.subject;
-        let found = session.ledger.receipts(subject).map(|found| found.receipts).unwrap_or_default();
+        let found = session.ledger.receipts(subject).unwrap_or_default();
+        if found.newer {
+            // Its verdict is unknown, and it may be the newest.
+            differences.insert(key, NEWER_RECEIPT.to_owned());
+            continue;
+        }
+        let found = found.receipts;
         let of_its_kind = || found.iter().filter(|receipt| receipt.kind == key.kind);
         if let Some(receipt) = newest(of_its_kind()) {
             detailed.requirement.expected_ms = Some(receipt.duration_ms);
@@ -225,8 +234,11 @@ pub fn as_event(plan: &Plan) -> Vec<PlannedRequirement> {
                 Decision::Reuse(receipt) | Decision::Replay(receipt) => {
                     event::Decision::Reuse { commit: receipt.commit, attempt: receipt.attempt, at: receipt.finished_at }
                 }
-                Decision::Run(why) => event::Decision::Run { why: why.to_string() },
-                Decision::NotNeeded => event::Decision::Run { why: String::new() },
+                Decision::Run(why) => {
+                    let despite = !matches!(why, plan::Why::FirstTime | plan::Why::Rerun);
+                    event::Decision::Run { why: why.to_string(), despite }
+                }
+                Decision::NotNeeded => event::Decision::Run { why: String::new(), despite: false },
             },
             expected_ms: item.requirement.expected_ms,
         })

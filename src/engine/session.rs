@@ -107,7 +107,8 @@ impl<'r> Session<'r> {
         Ok(self.records.list()?.into_iter().map(|(candidate, _)| candidate).collect())
     }
 
-    /// The candidates that have a record which is not known to be finished: all that may have a claim.
+    /// The candidates that have a record which is not known to be finished and in the ledger: all that may have a claim, and all
+    /// whose outcome is still to be absorbed.
     ///
     /// # Errors
     /// The refs can't be listed.
@@ -115,6 +116,23 @@ impl<'r> Session<'r> {
         let all = self.records.list()?.into_iter();
         let open = all.filter(|(candidate, record)| self.seen.read(candidate).finished != Some(*record));
         Ok(open.map(|(candidate, _)| candidate).collect())
+    }
+
+    /// Copies the outcome of a finished record into the ledger where the run that finished it could not (C24): a verdict that only
+    /// the record knows would be no verdict to any other commit.
+    ///
+    /// # Errors
+    /// The ledger can't be read or written; the record still holds everything.
+    pub fn keep_outcome(&mut self, candidate: &CommitId) -> Result<(), String> {
+        let Seen::Record(id, record) = self.look(candidate) else { return Ok(()) };
+        if !record.is_finished() {
+            return Ok(());
+        }
+        if self.ended(candidate, record.attempt.id)?.is_none() {
+            self.ledger.absorb(&Additions::from_record(&record).unwrap_or_default()).map_err(|it| it.to_string())?;
+        }
+        self.note_absorbed(candidate, id);
+        Ok(())
     }
 
     /// How this command is named in what it retires.
@@ -181,7 +199,13 @@ impl Claims for Session<'_> {
 
     fn absorb(&mut self, record: &Record) -> Result<(), String> {
         let Some(additions) = Additions::from_record(record) else { return Ok(()) };
-        self.ledger.absorb(&additions).map(drop).map_err(|error| error.to_string())
+        self.ledger.absorb(&additions).map_err(|error| error.to_string())?;
+        if let Some((candidate, id, last)) = &self.last
+            && last.nonce == record.nonce
+        {
+            self.note_absorbed(candidate, *id);
+        }
+        Ok(())
     }
 
     fn ended(&mut self, candidate: &CommitId, attempt: AttemptId) -> Result<Option<Ended>, String> {
@@ -242,16 +266,24 @@ impl Session<'_> {
     }
 
     /// Notes a record that was read or written. Advisory: a note that can't be kept costs the detection of a record put back,
-    /// or a look at a finished one, nothing else.
+    /// nothing else.
     fn note(&self, candidate: &CommitId, mut mark: seen::Seen, id: RecordId, record: &Record) {
         let (generation, sequence) = (record.attempt.generation, record.sequence);
-        let finished = record.is_finished().then_some(id);
+        let absorbed = mark.finished.filter(|known| *known == id);
         if self.notes == Notes::Kept
-            && ((mark.generation, mark.sequence), mark.finished) != ((generation, sequence), finished)
+            && ((mark.generation, mark.sequence), mark.finished) != ((generation, sequence), absorbed)
         {
             mark.raise(generation, sequence);
-            mark.finished = finished;
+            mark.finished = absorbed;
             let _ = self.seen.write(candidate, &mark);
+        }
+    }
+
+    /// Notes that a record is finished and its outcome in the ledger. Advisory: without the note it is looked at again.
+    fn note_absorbed(&self, candidate: &CommitId, id: RecordId) {
+        let mark = self.seen.read(candidate);
+        if self.notes == Notes::Kept && mark.finished != Some(id) {
+            let _ = self.seen.write(candidate, &seen::Seen { finished: Some(id), ..mark });
         }
     }
 }

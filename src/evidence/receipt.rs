@@ -84,6 +84,9 @@ pub enum Failure {
     OutputLost,
     /// A standard's line was missing, malformed or contradicted itself.
     Reading,
+    /// The command itself said no, and had used products that an earlier run's jobs left in the checkout: gone or changed since,
+    /// they may be what it failed on.
+    Leftovers,
     /// The command was `[gate] prepare`, and exited with a status other than 0.
     Unprepared,
 }

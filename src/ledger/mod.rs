@@ -85,8 +85,10 @@ pub struct Removals {
 pub struct FoundReceipts {
     /// Newest first.
     pub receipts: Vec<Receipt>,
-    /// One sentence for each shard that could not be read.
+    /// One sentence for each shard or line that could not be read.
     pub warnings: Vec<String>,
+    /// Whether a newer git-discern wrote some of them: which verdict is the newest is not known here then.
+    pub newer: bool,
 }
 
 /// The ledger of one repository.
@@ -209,6 +211,7 @@ impl<'r> Ledger<'r> {
             let these = receipts_of(shard, of);
             found.receipts.extend(these.receipts);
             found.warnings.extend(these.warnings);
+            found.newer |= these.newer;
         }
         found.receipts.retain(|receipt| receipt.kind == kind);
         Ok(found)
@@ -240,6 +243,7 @@ impl<'r> Ledger<'r> {
             let these = receipts_of(tree.shard(&path), |_| true);
             found.receipts.extend(these.receipts);
             found.warnings.extend(these.warnings);
+            found.newer |= these.newer;
         }
         Ok(found)
     }
@@ -349,7 +353,7 @@ fn point_at_recent(tree: &mut LedgerTree<'_>, receipts: &[Receipt]) -> Result<()
 fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
     let shard = match shard {
         Ok(shard) => shard,
-        Err(error) => return FoundReceipts { receipts: Vec::new(), warnings: vec![error.to_string()] },
+        Err(error) => return FoundReceipts { warnings: vec![error.to_string()], ..FoundReceipts::default() },
     };
     let mut found = shard.receipts();
     found.receipts.retain(wanted);

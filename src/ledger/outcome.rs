@@ -36,6 +36,9 @@ pub struct OutcomeEntry {
     /// The requirements whose verdict is failed; their receipts are in the ledger under subject and attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedRequirement>,
+    /// Everything that it was to check, where there is no Proof to say so, in the order of the configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<Bound>,
     /// The standards that it measured or knew, where there is no Proof to say so; their receipts are in the ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<MeasuredStandard>,
@@ -78,6 +81,7 @@ impl OutcomeEntry {
         let standards = record.requirements.iter().filter(|it| it.kind == RequirementKind::Standard);
         let standards = standards.filter(|_| finish.proof.is_none());
         Some(Self {
+            bound: if finish.proof.is_none() { record.requirements.clone() } else { Vec::new() },
             measured: standards.map(|it| MeasuredStandard { name: it.name.clone(), subject: it.subject }).collect(),
             commit: record.attempt.commit,
             generation: record.attempt.generation,

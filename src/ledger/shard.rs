@@ -197,7 +197,10 @@ impl Shard {
         for line in &self.lines {
             match Receipt::from_line(line.text.as_bytes()) {
                 Ok(receipt) => found.receipts.push(receipt),
-                Err(error) => found.warnings.push(format!("a receipt can't be read: {error}")),
+                Err(error) => {
+                    found.newer |= matches!(error, Unreadable::Newer { .. });
+                    found.warnings.push(format!("a receipt can't be read: {error}"));
+                }
             }
         }
         found

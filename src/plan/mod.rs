@@ -9,7 +9,7 @@
 //!   until `--rerun`, unless it says something about the machine as well (a timeout, a signal, a missing program).
 //! - When a job runs, its `needs` run in this checkout first, receipt or not, because what they leave behind may be ignored
 //!   files, unless the last run of that need, and of its own needs, in this very checkout passed with the equal subject. `after`
-//!   only orders.
+//!   only orders. A failure on products that an earlier run left is not given again: the next run makes them anew.
 //! - A standard's receipt holds a reading; whether it passes is computed here, from the limit.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,6 +152,7 @@ impl fmt::Display for Why {
                 Failure::Signal => "the last run was ended by a signal",
                 Failure::NotStarted => "the last run could not be started",
                 Failure::OutputLost => "the last run's output was lost",
+                Failure::Leftovers => "the last run failed on what an earlier run had left here",
                 Failure::Unprepared => "the checkout could not be prepared",
                 Failure::Exit | Failure::Reading => "the last run failed",
             }),
@@ -329,6 +330,19 @@ fn pull_in(plan: &mut Plan, known: &Known) -> bool {
 }
 
 impl Plan {
+    /// The jobs of which `key` uses, itself or by what it needs, products that an earlier run left in this checkout.
+    pub fn left_over_for(&self, key: &RequirementKey) -> BTreeSet<Name> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut pending: Vec<&Name> = self.item(key).into_iter().flat_map(|item| &item.requirement.needs).collect();
+        while let Some(need) = pending.pop() {
+            let Some(item) = self.job(need).filter(|_| seen.insert(need)) else { continue };
+            found.extend((!item.runs()).then(|| need.clone()));
+            pending.extend(&item.requirement.needs);
+        }
+        found
+    }
+
     fn job(&self, name: &Name) -> Option<&PlanItem> {
         self.items
             .iter()

@@ -145,8 +145,11 @@ fn planned(requirements: &[PlannedRequirement], now: Timestamp, telling: Telling
                 let from = format!("  from {}, {age} ago", commit.short());
                 lines.push(name(word(Role::Good, "reused")).with(Role::Faint, from));
             }
-            Decision::Run { why } if telling.detail == Detail::Verbose => {
+            Decision::Run { why, .. } if telling.detail == Detail::Verbose => {
                 lines.push(name(inside("to run")).with(Role::Faint, format!("  {why}: {}", planned.command)));
+            }
+            Decision::Run { why, despite: true } => {
+                lines.push(name(inside("to run")).with(Role::Faint, format!("  {why}")));
             }
             Decision::Run { .. } => {}
         }

@@ -26,7 +26,8 @@ pub struct Seen {
     /// The record that was there when last looked, unless it was finished or absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sighting: Option<Sighting>,
-    /// A record that is finished: what has that id needs no second look, because a finished record never reopens.
+    /// A record that is finished, its outcome in the ledger: what has that id needs no second look, because a finished record
+    /// never reopens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished: Option<RecordId>,
 }

@@ -61,3 +61,30 @@ fn a_name_that_is_not_there_is_refused_with_those_that_are() {
     let refused = bench.discern(&["explain", "tset"]).exits(2);
     assert!(refused.stderr.contains("`build`, `test`"), "{}", refused.shown());
 }
+
+#[test]
+fn a_worktree_that_differs_from_the_commit_is_said() {
+    let bench = bench();
+    bench.discern(&["done"]).exits(0);
+    bench.write("src/code", "2");
+    let shown = bench.discern(&["explain", "test"]).exits(0);
+    let note = "note  this is about the commit; the worktree differs from it in 1 path (`src/code`)";
+    assert!(shown.stdout.contains(note), "{}", shown.shown());
+    assert!(shown.stdout.contains("nothing differs"), "{}", shown.shown());
+}
+
+#[test]
+fn what_is_on_disk_otherwise_than_committed_is_part_of_what_is_explained() {
+    let bench = bench();
+    bench.write("src/code", "1\n");
+    bench.save("a line");
+    bench.git(&["config", "core.autocrlf", "true"]);
+    bench.sh("rm src/code && git checkout -q src/code").exits(0);
+    let done = bench.discern(&["done", "--json"]).exits(0).json();
+    let document = bench.discern(&["explain", "test", "--json"]).exits(0).json();
+    assert_eq!(document["subject"], done["requirements"][1]["subject"]);
+    bench.git(&["config", "core.autocrlf", "false"]);
+    bench.sh("rm src/code && git checkout -q src/code").exits(0);
+    let shown = bench.discern(&["explain", "test"]).exits(0);
+    assert!(shown.stdout.contains("line endings, filters or submodules on disk changed"), "{}", shown.shown());
+}

@@ -31,7 +31,8 @@ fn attempt(number: u32) -> AttemptId {
 
 fn outcome(number: u32, generation: u32, outcome: Outcome) -> OutcomeEntry {
     OutcomeEntry {
-        measured: Vec::new(),
+        bound: Vec::new(),
+            measured: Vec::new(),
         commit: commit(number),
         generation,
         attempt: attempt(number.wrapping_mul(1000).wrapping_add(generation)),

@@ -141,3 +141,27 @@ fn a_clock_that_was_set_back_makes_no_old_verdict_the_newest() {
     play(&bench, "git commit -q --amend -m another");
     expect(&bench, &[], Replayed);
 }
+
+#[test]
+fn a_failed_verdict_that_could_not_be_absorbed_counts_from_the_next_run_on() {
+    let bench = scene("gate; job t 'test ! -e ../bad || { : > .git/refs/discern/ledger.lock; false; }'; save");
+    expect(&bench, &[], Ran(0));
+    // The record of the rerun has the failure, and the ledger can't take it: it is locked.
+    play(&bench, "touch ../bad");
+    let (outcome, _) = ask(&bench, &["--rerun"]);
+    assert_ne!(outcome.status, 0, "{}", outcome.shown());
+    play(&bench, "rm ../bad .git/refs/discern/ledger.lock; save other");
+    expect(&bench, &[], Replayed);
+}
+
+#[test]
+fn a_failure_that_is_given_again_is_told_with_all_that_was_to_be_checked() {
+    let bench = scene("gate; job a true; job t false; job z 'true # z' 'after = [\"t\"]'; save");
+    expect(&bench, &[], Ran(1));
+    let document = expect(&bench, &[], Replayed);
+    let standing = |name| requirement(&document, name)["verdict"].as_str().map(str::to_owned);
+    let all = ["a", "t", "z"].map(standing).map(Option::unwrap_or_default);
+    assert_eq!(all, ["passed", "failed", "unrun"], "{document:#}");
+    let said = bench.discern(&["done"]).exits(1).stdout;
+    assert!(said.contains("1 of 3 failed (t), 1 of 3 not run (z)"), "{said}");
+}

@@ -137,3 +137,28 @@ fn a_ledger_that_is_no_ledger_proves_nothing() {
     let (outcome, _) = ask(&bench, &[]);
     assert_eq!(outcome.status, 5, "{}", outcome.shown());
 }
+
+#[test]
+fn a_verdict_of_a_newer_version_is_never_passed_over() {
+    let bench = scene("gate; job t 'test ! -e ../bad'; save");
+    expect(&bench, &[], Ran(0));
+    play(&bench, "touch ../bad");
+    expect(&bench, &["--rerun"], Ran(1));
+    // The newest verdict, the failure, is of a newer format; the pass before it can be read.
+    let newer = |line: &str| match line.contains(r#""verdict":"failed""#) {
+        true => line.replacen(r#"{"version":1"#, r#"{"version":2"#, 1),
+        false => line.to_owned(),
+    };
+    rewrite_ledger(&bench, newer);
+    play(&bench, "rm ../bad; save other");
+    let doctor = bench.discern(&["doctor"]);
+    assert!(doctor.stdout.contains("format version 2 is newer than 1"), "{}", doctor.shown());
+    let explained = bench.discern(&["explain", "t"]).exits(0);
+    assert!(explained.stdout.contains("a newer git-discern recorded a verdict of it"), "{}", explained.shown());
+    let outcome = bench.discern(&["done"]).exits(0);
+    assert!(outcome.stderr.contains("a newer git-discern recorded a verdict of it"), "{}", outcome.shown());
+    // As long as it lies there, nothing about it is reused; the commit is proven all the same.
+    play(&bench, "save another");
+    expect(&bench, &[], Ran(0));
+    bench.discern(&["verify"]).exits(0).stdout.clear();
+}

@@ -220,3 +220,34 @@ fn what_a_need_of_a_need_left_behind_must_be_this_commits_too() {
     play(&bench, "git checkout -q HEAD~1");
     expect(&bench, &["--rerun", "t"], Ran(0));
 }
+
+/// `build` makes an ignored file that `t` reads.
+const PRODUCT: &str = "gate; echo out > .gitignore; echo 1 > src; job build 'echo made > out; echo b >> ../log' 'inputs = [\"src\"]'
+    job t 'echo t >> ../log; test -e out && test ! -e bad' 'needs = [\"build\"]'; save";
+
+#[test]
+fn a_failure_on_a_product_that_was_removed_by_hand_does_not_stick() {
+    let bench = scene(PRODUCT);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "rm out; touch n; save other");
+    let document = expect(&bench, &[], Ran(1));
+    let reason = requirement(&document, "t")["reason"].as_str().expect("a reason").to_owned();
+    assert!(reason.contains("an earlier run of `build` had left here; the next run makes it anew"), "{reason}");
+    // It is no verdict to rely on: asked again, the need runs first. No flakiness comes of it.
+    let document = expect(&bench, &[], Ran(0));
+    assert_eq!(requirement(&document, "build")["source"], "ran", "{document:#}");
+    assert_eq!(requirement(&document, "t")["flaky"], false, "{document:#}");
+    assert_eq!(bench.read("../log"), "b\nt\nt\nb\nt\n");
+}
+
+#[test]
+fn a_failure_on_products_of_the_same_run_is_given_again() {
+    let bench = scene(PRODUCT);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "touch bad; save bad");
+    // What `build` left is used first, and made anew before the failure counts.
+    expect(&bench, &[], Ran(1));
+    expect(&bench, &[], Ran(1));
+    expect(&bench, &[], Then::Replayed);
+    assert_eq!(bench.read("../log"), "b\nt\nt\nb\nt\n");
+}

@@ -205,6 +205,10 @@ impl Machine<'_, '_> {
         {
             self.passed.push((key.name.clone(), detailed.requirement.subject));
         }
+        if let (false, Some(work)) = (passed, &self.work) {
+            // What it used may be what it failed on.
+            work.plan.left_over_for(&key).iter().for_each(|need| self.left_here.begins(need));
+        }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
         let declared = declared.filter(|_| passed && key.kind == RequirementKind::Job).unwrap_or_default();

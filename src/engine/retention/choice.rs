@@ -97,7 +97,8 @@ pub fn surplus_receipts(
     for outcome in outcomes {
         ended.insert(outcome.attempt, outcome.finished_at);
         let measured = outcome.measured.iter().map(|measured| measured.subject);
-        for subject in measured.chain(outcome.failed.iter().map(|failed| failed.subject)) {
+        let bound = outcome.bound.iter().map(|bound| bound.subject);
+        for subject in measured.chain(bound).chain(outcome.failed.iter().map(|failed| failed.subject)) {
             let newest = checked.entry(subject).or_insert(outcome.finished_at);
             *newest = (*newest).max(outcome.finished_at);
         }
@@ -200,6 +201,7 @@ mod tests {
             worktree: String::new(),
             branch: None,
             failed: Vec::new(),
+            bound: Vec::new(),
             measured: Vec::new(),
             proof: Some(proof),
         }

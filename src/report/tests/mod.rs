@@ -64,7 +64,7 @@ fn planned(text: &str, expected_ms: Option<u64>, decision: Decision) -> PlannedR
 }
 
 fn to_run(why: &str) -> Decision {
-    Decision::Run { why: why.to_owned() }
+    Decision::Run { why: why.to_owned(), despite: why != "first time" }
 }
 
 fn requirement(text: &str, verdict: Standing) -> RequirementReport {

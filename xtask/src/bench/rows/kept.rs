@@ -41,7 +41,8 @@ fn additions(number: u32, receipts: u32) -> anyhow::Result<Additions> {
         worktree: String::new(),
         branch: None,
         failed: Vec::new(),
-        measured: Vec::new(),
+        bound: Vec::new(),
+            measured: Vec::new(),
         proof: None,
     };
     let text = std::fs::read("fixtures/receipts/v1-job.json")?;
