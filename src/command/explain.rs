@@ -47,8 +47,11 @@ pub fn run(global: &Global, args: &Explain) -> anyhow::Result<Exit> {
     let last = args.revisions.last().map_or("HEAD", String::as_str);
     let commit = repository.resolve(last)?;
     // Two commits are compared as they are committed.
-    let (on_disk, about) =
-        if args.revisions.len() < 2 { forecast::on_disk(commit, &session).map_err(done::cause)? } else { (Vec::new(), None) };
+    let (on_disk, about) = if args.revisions.len() < 2 {
+        forecast::on_disk(commit, &session).map_err(done::cause)?
+    } else {
+        (Vec::new(), None)
+    };
     let forecast = forecast::forecast(&name, commit, &on_disk, &session).map_err(done::cause)?;
     let beyond_us = forecast::is_beyond_us(&forecast, &session).map_err(done::cause)?;
     let mut diagnostics: Vec<Diagnostic> = about.map(|text| Diagnostic::new("dirty-tree", text)).into_iter().collect();

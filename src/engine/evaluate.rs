@@ -70,10 +70,14 @@ impl Evaluator<'_> {
         let by_itself = failure(key, end, reading.is_some_and(Result::is_ok));
         let mut reason = by_itself.map(|failure| reason(failure, end, reading.and_then(|it| it.as_ref().err())));
         let left_over = (self.left_over)(key);
-        let failure = by_itself.map(|it| if it.may_be_replayed() && !left_over.is_empty() { Failure::Leftovers } else { it });
+        let failure =
+            by_itself.map(|it| if it.may_be_replayed() && !left_over.is_empty() { Failure::Leftovers } else { it });
         if let (Some(Failure::Leftovers), Some(reason)) = (failure, &mut reason) {
             let jobs: Vec<String> = left_over.iter().map(|job| format!("`{job}`")).collect();
-            reason.push_str(&format!(", on what an earlier run of {} had left here; the next run makes it anew", jobs.join(", ")));
+            reason.push_str(&format!(
+                ", on what an earlier run of {} had left here; the next run makes it anew",
+                jobs.join(", ")
+            ));
         }
         let log = end.log.as_ref().zip(self.handle.as_ref());
         Receipt {

@@ -112,7 +112,8 @@ pub fn forecast(
 /// The repository can't be read.
 pub fn on_disk(commit: CommitId, session: &Session<'_>) -> Result<(Vec<InputEntry>, Option<String>), NoAnswer> {
     let repository = session.repository;
-    let Some(head) = repository.worktree().and_then(|_| repository.head()).ok().filter(|head| head.commit == commit) else {
+    let Some(head) = repository.worktree().and_then(|_| repository.head()).ok().filter(|head| head.commit == commit)
+    else {
         return Ok((Vec::new(), None));
     };
     match repository.cleanliness(&head, Untracked::Ignore, Depth::WithSnapshot)? {

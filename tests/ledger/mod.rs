@@ -32,7 +32,7 @@ fn attempt(number: u32) -> AttemptId {
 fn outcome(number: u32, generation: u32, outcome: Outcome) -> OutcomeEntry {
     OutcomeEntry {
         bound: Vec::new(),
-            measured: Vec::new(),
+        measured: Vec::new(),
         commit: commit(number),
         generation,
         attempt: attempt(number.wrapping_mul(1000).wrapping_add(generation)),

@@ -222,7 +222,8 @@ fn what_a_need_of_a_need_left_behind_must_be_this_commits_too() {
 }
 
 /// `build` makes an ignored file that `t` reads.
-const PRODUCT: &str = "gate; echo out > .gitignore; echo 1 > src; job build 'echo made > out; echo b >> ../log' 'inputs = [\"src\"]'
+const PRODUCT: &str =
+    "gate; echo out > .gitignore; echo 1 > src; job build 'echo made > out; echo b >> ../log' 'inputs = [\"src\"]'
     job t 'echo t >> ../log; test -e out && test ! -e bad' 'needs = [\"build\"]'; save";
 
 #[test]

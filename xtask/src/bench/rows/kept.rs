@@ -42,7 +42,7 @@ fn additions(number: u32, receipts: u32) -> anyhow::Result<Additions> {
         branch: None,
         failed: Vec::new(),
         bound: Vec::new(),
-            measured: Vec::new(),
+        measured: Vec::new(),
         proof: None,
     };
     let text = std::fs::read("fixtures/receipts/v1-job.json")?;
