@@ -3,6 +3,8 @@
 mod cases;
 mod ci;
 mod claim;
+#[cfg(feature = "test-hooks")]
+mod clocks;
 mod command_line;
 mod commands;
 mod completions;

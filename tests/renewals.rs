@@ -104,7 +104,7 @@ fn a_day_of_renewals_leaves_no_line_no_growth_and_few_objects(refs: Refs, renewa
             is_sound(&bench);
         }
     }
-    assert!(most <= LOOSE_MAX && most >= 360, "{most} loose objects");
+    assert!((360..=LOOSE_MAX).contains(&most), "{most} loose objects");
     let size = bench.git(&["cat-file", "-s", &record(&bench)]).parse::<usize>().expect("a size");
     // A sequence number and a clock of more digits; nothing else.
     assert!(size <= first + 16, "{first} bytes became {size}");

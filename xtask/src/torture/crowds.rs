@@ -72,7 +72,7 @@ pub(super) fn removed_worktree(setting: &mut Setting) -> anyhow::Result<()> {
         let commit = ground.commit(&name, &name)?;
         let mut run = ground.start(&name, &["done"], &[])?;
         wait_until("a job got to its end", || Ok(ground.ends_of(&commit, "one")? > 0))?;
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             ground.git("r", &["worktree", "remove", "--force", &format!("../{name}")])?;
         } else {
             std::fs::remove_dir_all(ground.place(&name))?;

@@ -125,7 +125,7 @@ fn with_pages(disk: &Disk, ground: &Ground, number: u32, pages: u64, setting: &m
 pub(super) fn read_only(setting: &mut Setting) -> anyhow::Result<()> {
     let Some(disk) = Disk::mount(setting)? else { return Ok(()) };
     for number in 0..setting.rounds {
-        let mut ground = disk.ground(if number % 2 == 0 { "files" } else { "reftable" }, setting)?;
+        let mut ground = disk.ground(if number.is_multiple_of(2) { "files" } else { "reftable" }, setting)?;
         let result = cannot_be_written(&disk, &ground, setting);
         result.map_err(|error| kept(error, &ground.keep()))?;
     }

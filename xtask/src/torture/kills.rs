@@ -31,6 +31,8 @@ struct Round<'s> {
     number: u32,
     victim: Victim,
     company: Child,
+    /// Whether the company removes objects that nobody names, however young.
+    prunes_at_once: bool,
     commit: String,
 }
 
@@ -99,12 +101,12 @@ fn abandon(ground: &Ground, number: u32) -> anyhow::Result<()> {
 fn at_point(ground: &Ground, number: u32, point: &str, victim: Victim, setting: &mut Setting) -> anyhow::Result<()> {
     abandon(ground, number)?;
     let commit = ground.commit("r", &format!("{number}"))?;
-    let company = company(ground, setting)?;
+    let (company, prunes_at_once) = company(ground, setting)?;
     let paused = Paused::start(ground, "r", point)?;
     if !paused.is_there {
         setting.meet("the run had other company and did not come to the point");
     }
-    let round = Round { ground, number, victim, company, commit };
+    let round = Round { ground, number, victim, company, prunes_at_once, commit };
     let published = round.kill(paused.pid(), setting);
     let status = paused.go_on()?;
     round.look(status, &published, setting)
@@ -123,22 +125,22 @@ pub(super) fn instants(setting: &mut Setting) -> anyhow::Result<()> {
 
 fn at_an_instant(ground: &Ground, number: u32, setting: &mut Setting) -> anyhow::Result<()> {
     let commit = ground.commit("r", &format!("{number}"))?;
-    let company = company(ground, setting)?;
+    let (company, prunes_at_once) = company(ground, setting)?;
     let victim = *setting.random.of(&Victim::EACH);
     let mut run = ground.start("r", &["done"], &[])?;
     pause(Duration::from_micros(setting.random.below(350_000)));
-    let round = Round { ground, number, victim, company, commit };
+    let round = Round { ground, number, victim, company, prunes_at_once, commit };
     let published = round.kill(Pid::from_child(&run), setting);
     let status = end(&mut run)?;
     round.look(status, &published, setting)
 }
 
 /// Somebody else at work in the same repository.
-fn company(ground: &Ground, setting: &mut Setting) -> anyhow::Result<Child> {
+fn company(ground: &Ground, setting: &mut Setting) -> anyhow::Result<(Child, bool)> {
     let (name, script) = setting.random.of(&COMPANY);
     setting.meet(format!("beside `git {name}`"));
     let mut command = ground.command("other", Path::new("sh"), &["-c", &format!("{script} >/dev/null 2>&1")]);
-    command.spawn().context("start sh")
+    Ok((command.spawn().context("start sh")?, script.contains("--prune=now")))
 }
 
 impl Round<'_> {
@@ -151,6 +153,18 @@ impl Round<'_> {
         published
     }
 
+    /// A `git gc --prune=now` removes whatever had no name when it began to look, also what got one since: git's manual warns of
+    /// it (hazard 12). A run that lives writes its record again; of one that was killed, the next command of ours does.
+    fn is_sound_after_the_kill(&self, setting: &mut Setting) -> anyhow::Result<()> {
+        let sound = self.ground.is_sound().context("after the kill");
+        if sound.is_ok() || !self.prunes_at_once {
+            return sound;
+        }
+        drop(self.ground.discern("other", &["status"])?);
+        setting.meet("a record that `gc --prune=now` took from a killed run was written back by `status`");
+        self.ground.is_sound().context("after `gc --prune=now`, the kill and `status`")
+    }
+
     /// Everything that must hold after it.
     fn look(
         mut self,
@@ -158,10 +172,10 @@ impl Round<'_> {
         published: &[Published],
         setting: &mut Setting,
     ) -> anyhow::Result<()> {
-        let Self { ground, number, ref commit, .. } = self;
         end(&mut self.company)?;
-        ground.break_table_lock(setting)?;
-        ground.is_sound().context("after the kill")?;
+        self.ground.break_table_lock(setting)?;
+        self.is_sound_after_the_kill(setting)?;
+        let Self { ground, number, ref commit, .. } = self;
         ground.nobody_is_left(commit)?;
         ground.nothing_is_made_up(commit)?;
         setting.meet(format!("the run ended with {status}"));

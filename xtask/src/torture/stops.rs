@@ -71,7 +71,7 @@ pub(super) fn real_time(setting: &mut Setting) -> anyhow::Result<()> {
     on_both_formats(setting, |ground, number, setting| {
         let stopped = Stopped::start(ground, number, setting)?;
         pause(Duration::from_secs(62));
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             return retire(ground, number, stopped, &[], setting);
         }
         let commit = stopped.commit.clone();
