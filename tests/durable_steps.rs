@@ -43,6 +43,7 @@ fn traced(bench: &Bench) -> Traced {
 fn a_run_waits_for_the_disk_once_for_each_batch_and_four_times_besides() {
     let bench = Bench::with(Refs::Files, Hash::Sha1);
     if !can_trace(&bench) {
+        eprintln!("nothing was counted: `strace` is not installed, or may not trace here");
         return;
     }
     bench.gate();

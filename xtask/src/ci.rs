@@ -43,6 +43,8 @@ pub(crate) fn run(args: &Ci) -> anyhow::Result<()> {
     process::run(&tests.split_whitespace().collect::<Vec<&str>>())?;
     crate::model::run()?;
     crate::sim::run(&crate::sim::Sim { seed: 1, seeds: Some(SIMULATED_SEEDS), seconds: None })?;
+    let (_folder, binary) = process::binary()?;
+    crate::bench::instructions::check(&binary, false)?;
     crate::torture::run(&crate::torture::Torture { rounds: KILLED_RUNS, seed: 1, trial: None })
 }
 

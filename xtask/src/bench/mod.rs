@@ -1,19 +1,20 @@
 //! `cargo xtask bench`: how long things take, against git's own commands in the same run.
 //!
 //! Every figure is the median of rounds in which the thing measured and its floors take turns, so that whatever else the
-//! machine does hits both. Floors: **R** `git rev-parse HEAD`, **C** `git status --porcelain`, **S** one durable swap of a ref
+//! machine does hits both. What can't be measured is a line of its own, and the rest is measured all the same. Floors: **R** `git rev-parse HEAD`, **C** `git status --porcelain`, **S** one durable swap of a ref
 //! ([`floors`]), **k** cores. `--short` is for the build machine: small, and nothing fails for a time.
 
 mod floors;
 pub(crate) mod instructions;
 mod page;
+mod rivals;
 mod rows;
 mod sample;
 mod stopwatch;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 
 use crate::process;
@@ -31,10 +32,13 @@ pub(crate) struct Bench {
     /// Count instructions instead, and compare with the figures that are kept
     #[arg(long, conflicts_with_all = ["short", "only"])]
     pub(crate) instructions: bool,
+    /// Measure other tools that are on PATH beside ours instead, and print a table
+    #[arg(long, conflicts_with_all = ["only", "instructions"])]
+    pub(crate) rivals: bool,
     /// Write those figures anew
     #[arg(long, requires = "instructions")]
     pub(crate) write: bool,
-    /// The binary to measure; builds one unless given
+    /// The binary to measure; builds one unless given (with --instructions a debug build)
     #[arg(long, value_name = "FILE")]
     pub(crate) binary: Option<PathBuf>,
 }
@@ -56,6 +60,22 @@ pub(crate) struct Row {
 impl Row {
     fn passes(&self) -> bool {
         self.measured <= self.limit
+    }
+}
+
+/// What came of one thing that was to be measured.
+pub(crate) enum Measured {
+    Row(Row),
+    /// It could not be.
+    Failed {
+        name: &'static str,
+        why: String,
+    },
+}
+
+impl Measured {
+    fn passes(&self) -> bool {
+        matches!(self, Self::Row(row) if row.passes())
     }
 }
 
@@ -104,7 +124,9 @@ impl Place {
 /// Runs it.
 pub(crate) fn run(args: &Bench) -> anyhow::Result<()> {
     if args.instructions {
-        return instructions::check(&binary_of(args)?, args.write);
+        let built = if args.binary.is_none() { Some(process::binary()?) } else { None };
+        let binary = built.as_ref().map(|(_, binary)| binary).or(args.binary.as_ref()).context("a binary")?;
+        return instructions::check(&std::fs::canonicalize(binary)?, args.write);
     }
     if cfg!(debug_assertions) {
         // What is measured in this process must not be slowed down by being a debug build.
@@ -117,21 +139,37 @@ pub(crate) fn run(args: &Bench) -> anyhow::Result<()> {
     let memory = tempfile::Builder::new().prefix("discern-bench-").tempdir_in(memory_folder())?;
     let extent = if args.short { SHORT } else { WHOLE };
     let place = Place { extent, binary, disk: std::fs::canonicalize(disk.path())?, memory: memory.path().to_owned() };
-    let mut rows = Vec::new();
+    if args.rivals {
+        return rivals::run(&place);
+    }
+    let begin = page::Circumstances::now(&place.binary, args.binary.is_some())?;
+    let mut results = Vec::new();
     for (name, measure) in rows::ALL {
         if args.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }
         eprintln!("measuring: {name}");
-        let new = measure(&place)?;
-        new.iter().for_each(|row| println!("{}", page::line(row)));
-        rows.extend(new);
+        let mut measured = Ok(Vec::new());
+        let ms = stopwatch::time(|| {
+            measured = measure(&place);
+            Ok(())
+        })?;
+        // One thing that can't be measured is said, and takes nothing else with it.
+        let new = match measured {
+            Ok(rows) => rows.into_iter().map(Measured::Row).collect(),
+            Err(error) => vec![Measured::Failed { name, why: format!("{error:#}") }],
+        };
+        new.iter().for_each(|measured| println!("{}", page::line(measured)));
+        eprintln!("{name} took {:.0} s", ms / 1000.0);
+        results.extend(new);
+        if !args.short && args.only.is_none() {
+            page::write(&results, &begin, Path::new("docs/performance.md"))?;
+        }
     }
-    if !args.short && args.only.is_none() {
-        page::write(&rows, Path::new("docs/performance.md"))?;
-    }
-    let missed = rows.iter().filter(|row| !row.passes()).count();
-    println!("{} rows, {} within their limit", rows.len(), rows.len() - missed);
+    let missed = results.iter().filter(|measured| !measured.passes()).count();
+    println!("{} rows, {} within their limit", results.len(), results.len() - missed);
+    let failed = results.iter().filter(|measured| matches!(measured, Measured::Failed { .. })).count();
+    ensure!(failed == 0, "{failed} could not be measured");
     ensure!(args.short || missed == 0, "{missed} rows are over their limit");
     Ok(())
 }
