@@ -12,6 +12,7 @@ mod configuration;
 mod damage;
 mod docs;
 mod durable_steps;
+mod errors;
 mod hook;
 mod init;
 mod isolated;

@@ -164,7 +164,7 @@ pub enum Subcommand {
     Init(init::Init),
     /// Check configuration, commands, hooks, store and versions
     ///
-    /// Each finding stands with its remedy. Exit status 1 if anything is broken.
+    /// Each finding stands with its remedy. Exit status 2 if anything is broken.
     Doctor(doctor::Doctor),
     /// Drop what retention no longer keeps
     ///

@@ -24,11 +24,11 @@ pub fn refusal(error: &GitError) -> Refusal {
             ("not-a-repository", Exit::Refused, Some("jj git colocation enable".to_owned()))
         }
         GitError::Refused { .. } => ("git-refused", Exit::Refused, None),
-        GitError::Broken { .. } => ("broken-repository", Exit::Refused, None),
+        GitError::Broken { .. } => ("broken-repository", Exit::Refused, Some("git worktree repair".to_owned())),
         GitError::UnknownFormat { .. } => ("unknown-format", Exit::Refused, None),
         GitError::NoWorktree { .. } => ("no-worktree", Exit::Refused, Some("git worktree list".to_owned())),
         GitError::Unborn { .. } => ("no-commit", Exit::Refused, Some("git commit".to_owned())),
-        GitError::NoSuchRevision { .. } => ("no-such-revision", Exit::Refused, None),
+        GitError::NoSuchRevision { .. } => ("no-such-revision", Exit::Refused, Some("git branch --all".to_owned())),
         GitError::Ambiguous { .. } => ("ambiguous-revision", Exit::Refused, None),
         GitError::NoTrunk { .. } => ("no-trunk", Exit::Refused, Some("git fetch origin".to_owned())),
         GitError::Pathspec { .. } => ("bad-pathspec", Exit::Refused, None),

@@ -69,7 +69,7 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
         }
         Found::Nothing => {
             let message = format!("no run has decided about {} yet", commit.short());
-            return Err(Refusal::new(Diagnostic::new("nothing-known", message).fix("git discern done")).into());
+            return Err(Refusal::new(Diagnostic::new("nothing-known", message).fix(prove(args))).into());
         }
     };
     if let Some(path) = &args.html {
@@ -81,6 +81,11 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
     }
     answer(&shown, session.now().wall, global, &mut reporter);
     Ok(Exit::from_code(shown.document.exit).unwrap_or(Exit::Internal))
+}
+
+/// The command that would decide about the commit that was asked about.
+fn prove(args: &Show) -> String {
+    args.revision.as_ref().map_or("git discern done".to_owned(), |revision| format!("git discern done {revision}"))
 }
 
 /// A Proof is a page; a failure is told as `done` tells it.

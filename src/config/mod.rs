@@ -26,7 +26,7 @@ use sha2::{Digest as _, Sha256};
 use crate::id::{Digest, Name};
 use crate::standard::{Decimal, Direction};
 pub use pathspec::Pathspec;
-pub use problem::{Colour, Invalid, Position, Problem};
+pub use problem::{Colour, Invalid, Position, Problem, names_nothing};
 pub use reference::{reference, schema};
 
 /// The file's name, at the top of the worktree.

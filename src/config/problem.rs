@@ -158,9 +158,33 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// What is said of a name that nothing has: the one that was probably meant, or else all that there are. `kind` is what was
+/// looked for, `place` where: "job", "in `discern.toml`".
+pub fn names_nothing<'a>(unknown: &str, kind: &str, place: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let other = match (nearest(unknown, known.iter().copied()), &known[..]) {
+        (Some(meant), _) => format!("did you mean `{meant}`?"),
+        (None, []) => "there is none at all".to_owned(),
+        (None, [only]) => format!("the only one is `{only}`"),
+        (None, all) => {
+            format!("there are {}", all.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("there is no {kind} `{unknown}` {place}; {other}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_nothing_has_is_said_with_the_one_that_was_meant() {
+        let said = |unknown: &str, known: &[&str]| names_nothing(unknown, "job", "here", known.iter().copied());
+        assert_eq!(said("lnit", &["lint", "test"]), "there is no job `lnit` here; did you mean `lint`?");
+        assert_eq!(said("docs", &["lint", "test"]), "there is no job `docs` here; there are `lint`, `test`");
+        assert_eq!(said("docs", &["lint"]), "there is no job `docs` here; the only one is `lint`");
+        assert_eq!(said("docs", &[]), "there is no job `docs` here; there is none at all");
+    }
 
     #[test]
     fn columns_count_characters_and_lines_count_newlines() {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::candidate::committed_config;
 use super::hook::{self, HookState};
+use super::kept;
 use super::locks;
 use super::no_answer::NoAnswer;
 use super::recovery::{self, Finding, Mode};
@@ -20,6 +21,9 @@ use crate::os::{descendants, environment, files, program};
 
 /// A younger lock is taken for one that a live writer holds, in seconds.
 const LOCK_AGE_MIN_SECONDS: u64 = 5;
+
+/// Clocks further apart than this are worth a word, in milliseconds.
+const CLOCKS_APART_MS_MAX: i64 = 2_000;
 
 /// How often the clock of the file system is looked at for a change.
 const CTIME_LOOKS_MAX: u32 = 2_000;
@@ -48,12 +52,25 @@ pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, 
     checks.extend(repository.worktree().ok().map(|_| hook(repository)));
     checks.push(writable(repository));
     checks.push(file_system(repository));
+    checks.push(clock(session));
     checks.push(processes());
     checks.push(claims(session)?);
     checks.push(ledger(session));
     checks.push(lock_files(session, mends)?);
+    checks.push(journals(session));
     checks.push(space(session, mends));
+    checks.extend(checkouts(repository));
     Ok(checks)
+}
+
+/// `1 lock`, `2 locks`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// `3.2 MiB`.
+fn size(bytes: u64) -> String {
+    format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB)
 }
 
 fn check(code: &str, state: CheckState, message: impl Into<String>) -> DoctorCheck {
@@ -84,7 +101,7 @@ fn ledger(session: &Session<'_>) -> DoctorCheck {
 fn git(repository: &Repository) -> DoctorCheck {
     match repository.git_version() {
         Ok(version) => check("git", CheckState::Good, version),
-        Err(error) => check("git", CheckState::Broken, error.to_string()),
+        Err(error) => with_fix(check("git", CheckState::Broken, error.to_string()), "git --version"),
     }
 }
 
@@ -114,7 +131,7 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
     };
     match committed {
         Ok(config) => {
-            let message = format!("{} jobs, {} standards", config.jobs.len(), config.standards.len());
+            let message = format!("{}, {}", count(config.jobs.len(), "job"), count(config.standards.len(), "standard"));
             checks.push(check("configuration", CheckState::Good, message));
             Some(config)
         }
@@ -151,7 +168,7 @@ fn commands(config: &Config, repository: &Repository) -> DoctorCheck {
         .map(|program| format!("`{program}`"))
         .collect();
     if missing.is_empty() {
-        return check("commands", CheckState::Good, format!("{} programs of jobs, all found", programs.len()));
+        return check("commands", CheckState::Good, format!("{} of jobs, all found", count(programs.len(), "program")));
     }
     let message = format!("not found in PATH, or not executable: {}", missing.join(", "));
     check("commands", CheckState::Broken, message)
@@ -257,6 +274,44 @@ fn ctime_step(path: &Path) -> std::io::Result<Option<i64>> {
     Ok(None)
 }
 
+/// Whether the clock that dates journals and outcomes goes as the file system's does; takeovers by the clock need neither (C13).
+fn clock(session: &Session<'_>) -> DoctorCheck {
+    let probed = tempfile::Builder::new().prefix(".tmp-discern-").tempfile_in(session.repository.git_dir());
+    let changed = match probed.and_then(|file| file.as_file().metadata()) {
+        Ok(meta) => meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000),
+        Err(error) => return check("clock", CheckState::Broken, format!("the file system's can't be seen: {error}")),
+    };
+    let apart = session.now().wall.as_millis().saturating_sub(changed);
+    if apart.abs() <= CLOCKS_APART_MS_MAX {
+        return check("clock", CheckState::Good, "goes as the file system's does");
+    }
+    let ahead = if apart > 0 { "ahead of" } else { "behind" };
+    let message = format!("{} s {ahead} the file system's: ages that are shown are wrong by that", apart.abs() / 1000);
+    with_fix(check("clock", CheckState::Note, message), "date")
+}
+
+/// Whether the progress of runs can be read.
+fn journals(session: &Session<'_>) -> DoctorCheck {
+    match session.journals.list() {
+        Ok(runs) => check(
+            "journals",
+            CheckState::Good,
+            format!("{} can be followed or looked back at", count(runs.len(), "run")),
+        ),
+        Err(error) => check("journals", CheckState::Broken, format!("the runs' journals can't be listed: {error}")),
+    }
+}
+
+/// What kept checkouts take up; nothing where there is none.
+fn checkouts(repository: &Repository) -> Option<DoctorCheck> {
+    let kept = kept::all(repository);
+    let first = kept.first()?;
+    let bytes = kept.iter().map(kept::Kept::bytes).sum();
+    let folder = first.path.parent().unwrap_or(&first.path).display();
+    let message = format!("{} in {folder}, {}", count(kept.len(), "kept checkout"), size(bytes));
+    Some(check("checkouts", CheckState::Good, message))
+}
+
 fn processes() -> DoctorCheck {
     match descendants::table_is_readable() {
         Ok(()) => check("processes", CheckState::Good, "the process table can be read: nothing outlives its job"),
@@ -276,7 +331,8 @@ fn claims(session: &mut Session<'_>) -> Result<DoctorCheck, NoAnswer> {
         }
     }
     if let Some(candidate) = unreadable.first() {
-        let message = format!("{} records can't be read, the first is {}'s", unreadable.len(), candidate.short());
+        let message =
+            format!("{} can't be read, the first is {}'s", count(unreadable.len(), "record"), candidate.short());
         let fix = format!("git discern recover --forget {candidate}");
         return Ok(with_fix(check("claims", CheckState::Broken, message), &fix));
     }
@@ -309,7 +365,7 @@ fn lock_files(session: &mut Session<'_>, mends: bool) -> Result<DoctorCheck, NoA
     }
     Ok(match removed.len() {
         0 => check("locks", CheckState::Good, "no lock is left behind on our refs"),
-        removed => check("locks", CheckState::Mended, format!("{removed} locks of dead writers removed")),
+        removed => check("locks", CheckState::Mended, format!("{} of dead writers removed", count(removed, "lock"))),
     })
 }
 
@@ -321,7 +377,6 @@ fn space(session: &mut Session<'_>, mends: bool) -> DoctorCheck {
         Ok(surplus) => surplus,
         Err(error) => return check("space", CheckState::Broken, format!("what is kept can't be read: {error}")),
     };
-    let size = |bytes: u64| format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB);
     if surplus.is_empty() {
         return check("space", CheckState::Good, format!("{} of logs, journals and marks", size(before)));
     }

@@ -31,6 +31,10 @@ pub fn refusal(paths: &[DirtyPath], causes: &[Cause]) -> Refusal {
     if paths.len() > PATHS_NAMED_MAX {
         diagnostic.place.push(format!("… and {} more", paths.len() - PATHS_NAMED_MAX));
     }
+    if causes.iter().any(|cause| matches!(cause, Cause::LineEndings { .. } | Cause::Filter { .. })) {
+        // What stands behind it says what helps; a commit alone would not.
+        diagnostic.fix = None;
+    }
     let mut refusal = Refusal::new(diagnostic);
     refusal.diagnostics.extend(causes.iter().filter_map(cause));
     refusal

@@ -10,7 +10,7 @@ use super::no_answer::NoAnswer;
 use super::requirements::{self, Chosen, Detailed, Scope, Surroundings, Unplanned};
 use super::session::Session;
 use super::trunk;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{Salt, SubjectInput, SubjectParts, ToolchainPart};
 use crate::evidence::{Receipt, RequirementKey, RequirementKind, explain, newest};
@@ -70,9 +70,9 @@ pub fn forecast(
     let config = committed_config(repository, &head)?;
     let known = config.job(name).is_some() || config.standard(name).is_some();
     if !known {
-        let jobs = config.jobs.iter().map(|job| format!("`{}`", job.name));
-        let all: Vec<String> = jobs.chain(config.standards.iter().map(|it| format!("`{}`", it.name))).collect();
-        let message = format!("`{name}` is none of {}'s: {}", commit.short(), all.join(", "));
+        let jobs = config.jobs.iter().map(|job| job.name.as_str());
+        let all = jobs.chain(config.standards.iter().map(|it| it.name.as_str()));
+        let message = config::names_nothing(name.as_str(), "job or standard", &format!("in {}", commit.short()), all);
         return Err(Refusal::new(Diagnostic::new("unknown-name", message)).into());
     }
     let answers = recorded_answers(&config, session)?;

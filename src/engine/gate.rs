@@ -338,7 +338,9 @@ fn standing_answer(
 /// The answer where a standard is looser than trunk's: the gate failed, and nothing was run.
 fn looser(request: &Request, comparison: &Comparison) -> RunDocument {
     let mut document = RunDocument::new(request.command(), Exit::Failed);
-    let diagnostic = |looser: &Looser| Diagnostic::new(LOOSER, looser.to_string());
+    let base = comparison.compared.as_ref().map(|trunk| trunk.merge_base.short()).unwrap_or_default();
+    let fix = format!("git diff {base} -- {}", config::FILE);
+    let diagnostic = |looser: &Looser| Diagnostic::new(LOOSER, looser.to_string()).fix(&fix);
     document.diagnostics = comparison.looser.iter().map(diagnostic).collect();
     document
 }
@@ -355,8 +357,8 @@ fn check_chosen(request: &Request, config: &Config) -> Result<(), Refusal> {
     let Some(unknown) = request.chosen.names().iter().find(|name| config.standard(name).is_none()) else {
         return Ok(());
     };
-    let known: Vec<String> = config.standards.iter().map(|it| format!("`{}`", it.name)).collect();
-    let message = format!("there is no standard `{unknown}`; this commit has {}", known.join(", "));
+    let known = config.standards.iter().map(|it| it.name.as_str());
+    let message = config::names_nothing(unknown.as_str(), "standard", "in this commit", known);
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))
 }
 

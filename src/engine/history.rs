@@ -1,7 +1,7 @@
 //! The values of standards over the commits of a branch, from Proofs and receipts. Nothing is measured and nothing is run.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::no_answer::NoAnswer;
 use crate::config::{self, Config, Standard};
@@ -49,8 +49,14 @@ pub fn history(
     }
     let unknown = names.iter().find(|name| !standards.iter().any(|it| it.name == **name));
     if let Some(unknown) = unknown {
-        let message =
-            format!("none of the {} commits from {} back has a standard `{unknown}`", commits.len(), tip.short());
+        let place = format!("on {} or the commits before it", tip.short());
+        let known: BTreeSet<Name> = commits
+            .iter()
+            .filter_map(|commit| config_of(repository, commit).ok().flatten())
+            .flat_map(|config| config.standards.into_iter().map(|it| it.name))
+            .collect();
+        let known = known.iter().map(Name::as_str);
+        let message = config::names_nothing(unknown.as_str(), "standard", &place, known);
         return Err(Refusal::new(Diagnostic::new("unknown-name", message)).into());
     }
     standards.iter_mut().for_each(|history| history.points.reverse());

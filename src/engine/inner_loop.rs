@@ -78,11 +78,11 @@ fn worktree_config(repository: &Repository) -> Result<Config, NoAnswer> {
 /// The named jobs and everything that they need, all to be run.
 fn plan_of(request: &Request, config: &Config, session: &Session<'_>) -> Result<(Plan, Details), Refusal> {
     if let Some(unknown) = request.names.iter().find(|name| config.job(name).is_none()) {
-        let known: Vec<String> = config.jobs.iter().map(|job| format!("`{}`", job.name)).collect();
-        let message = match (known.is_empty(), config.standard(unknown).is_some()) {
-            (_, true) => format!("`{unknown}` is a standard: `git discern standards {unknown}` measures it"),
-            (true, false) => format!("there is no job `{unknown}`, nor any other"),
-            (false, false) => format!("there is no job `{unknown}`; there are {}", known.join(", ")),
+        let known = config.jobs.iter().map(|job| job.name.as_str());
+        let message = if config.standard(unknown).is_some() {
+            format!("`{unknown}` is a standard: `git discern standards {unknown}` measures it")
+        } else {
+            config::names_nothing(unknown.as_str(), "job", "in the worktree's configuration", known)
         };
         return Err(Refusal::new(Diagnostic::new("unknown-name", message).at(config::FILE)));
     }

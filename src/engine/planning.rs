@@ -191,8 +191,8 @@ fn check_names(rerun: &Rerun, details: &[Detailed]) -> Result<(), Refusal> {
     let Rerun::Named(names) = rerun else { return Ok(()) };
     let exists = |name: &&Name| details.iter().any(|detailed| detailed.requirement.key.name == **name);
     let Some(unknown) = names.iter().find(|name| !exists(name)) else { return Ok(()) };
-    let known: Vec<String> = details.iter().map(|it| format!("`{}`", it.requirement.key.name)).collect();
-    let message = format!("`{unknown}` is none of this commit's: {}", known.join(", "));
+    let known = details.iter().map(|it| it.requirement.key.name.as_str());
+    let message = config::names_nothing(unknown.as_str(), "job or standard", "in this commit", known);
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))
 }
 

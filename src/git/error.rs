@@ -60,7 +60,7 @@ pub enum GitError {
         revision: String,
     },
     /// A name that stands for more than one ref (B083).
-    #[error("`{revision}` is ambiguous: {}", candidates.join(", "))]
+    #[error("`{revision}` is ambiguous: write one of {}", candidates.join(", "))]
     Ambiguous {
         /// As given.
         revision: String,

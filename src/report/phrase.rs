@@ -30,8 +30,8 @@ pub fn roughly(millis: u64) -> String {
 pub fn mark(millis: u64, step: u64) -> String {
     match (millis, millis / 1000) {
         (0, _) => "0".to_owned(),
-        _ if step % 1000 != 0 && millis < 1000 => format!("{millis} ms"),
-        _ if step % 1000 != 0 => duration(millis),
+        _ if !step.is_multiple_of(1000) && millis < 1000 => format!("{millis} ms"),
+        _ if !step.is_multiple_of(1000) => duration(millis),
         (_, seconds @ 1..60) => format!("{seconds} s"),
         (_, seconds) if seconds % 3600 == 0 => format!("{} h", seconds / 3600),
         (_, seconds @ 60..3600) if seconds % 60 == 0 => format!("{} min", seconds / 60),

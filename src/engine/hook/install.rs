@@ -195,7 +195,10 @@ pub fn uninstall(repository: &Repository) -> Result<Installed, HookError> {
 
 fn refuse_if_turned_off(folder: &HooksFolder) -> Result<(), HookError> {
     match &folder.setting {
-        Some(Setting { value, origin, .. }) if value.is_empty() => Err(HookError::TurnedOff { origin: origin.clone() }),
+        // `/dev/null` is the usual way to say it.
+        Some(Setting { value, origin, .. }) if value.is_empty() || folder.path.exists() && !folder.path.is_dir() => {
+            Err(HookError::TurnedOff { value: value.clone(), origin: origin.clone() })
+        }
         _ => Ok(()),
     }
 }

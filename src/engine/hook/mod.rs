@@ -37,9 +37,11 @@ pub enum HookError {
         #[source]
         source: std::io::Error,
     },
-    /// `core.hooksPath` is set to nothing, which turns every hook off.
-    #[error("`core.hooksPath` is empty ({origin}), so that git runs no hooks")]
+    /// `core.hooksPath` names no folder, which turns every hook off.
+    #[error("`core.hooksPath` is {} ({origin}), so that git runs no hooks", if value.is_empty() { "empty" } else { value })]
     TurnedOff {
+        /// What it is set to.
+        value: String,
         /// Where it is set.
         origin: String,
     },

@@ -1,0 +1,102 @@
+//! Where one stands: repositories, configurations and worktrees that can't be used.
+
+use super::{is_refused, is_refused_as};
+use crate::support::Bench;
+
+#[test]
+fn places_without_a_repository_or_a_commit() {
+    let bench = Bench::new();
+    is_refused_as(&bench, &bench.at("../tmp"), "not-a-repository", 2, &["status"]);
+    is_refused_as(&bench, &bench, "no-commit", 2, &["done"]);
+    bench.write("discern.toml", "");
+    let bare = bench.remote();
+    is_refused_as(&bench, &bare, "no-worktree", 2, &["run"]);
+    bench.write("../broken/.git", "gitdir: /nowhere\n");
+    is_refused_as(&bench, &bench.at("../broken"), "broken-repository", 2, &["status"]);
+    bench.git(&["config", "core.repositoryFormatVersion", "1"]);
+    bench.git(&["config", "extensions.shrubbery", "true"]);
+    is_refused_as(&bench, &bench, "unknown-format", 2, &["status"]);
+}
+
+#[test]
+fn a_git_that_is_too_old() {
+    let bench = Bench::proven_by_true();
+    bench.write("../old/git", "#!/bin/sh\necho git version 2.30.1\n");
+    bench.sh("chmod +x ../old/git").exits(0);
+    let path = format!("{}:/usr/bin:/bin", bench.root().join("old").display());
+    is_refused(&bench, &bench.with_variable("PATH", &path), "git-too-old", 2, &["doctor"]);
+}
+
+#[test]
+fn configurations_that_are_not_where_they_should_be() {
+    let bench = Bench::new();
+    bench.save("first");
+    is_refused_as(&bench, &bench, "config-missing", 2, &["run"]);
+    is_refused(&bench, &bench, "config-missing-in-the-commit", 2, &["done"]);
+    bench.gate();
+    is_refused_as(&bench, &bench, "config-uncommitted", 2, &["done"]);
+    is_refused_as(&bench, &bench, "config-exists", 2, &["init"]);
+    bench.configure("[jobs.lint]\nrum = \"true\"");
+    bench.save("second");
+    is_refused_as(&bench, &bench, "config-invalid", 2, &["done"]);
+    bench.sh("rm discern.toml; ln -s elsewhere discern.toml; git add -A; git commit -q -m third").exits(0);
+    is_refused_as(&bench, &bench, "config-no-file", 2, &["done"]);
+}
+
+#[test]
+fn a_project_that_says_nothing_about_itself() {
+    let bench = Bench::new();
+    is_refused(&bench, &bench, "nothing-known-of-the-project", 0, &["init"]);
+}
+
+#[test]
+fn worktrees_that_are_not_the_commit() {
+    let bench = Bench::proven_by_true();
+    bench.write("new", "one");
+    is_refused_as(&bench, &bench, "untracked-files", 2, &["done"]);
+    bench.write("discern.toml", bench.read("discern.toml") + "\n");
+    is_refused_as(&bench, &bench, "dirty-tree", 2, &["done"]);
+    bench.save("second");
+    bench.git(&["branch", "other", "HEAD~1"]);
+    bench.git(&["switch", "-q", "other"]);
+    bench.write("new", "another");
+    bench.save("third");
+    let _conflicts = bench.try_git(&["merge", "main"]);
+    is_refused_as(&bench, &bench, "unmerged", 2, &["done"]);
+    is_refused_as(&bench, &bench, "operation-under-way", 2, &["done"]);
+    bench.git(&["merge", "--abort"]);
+    bench.write("more", "");
+    bench.save("fourth");
+    bench.git(&["sparse-checkout", "set", "--no-cone", "/new", "/discern.toml"]);
+    is_refused_as(&bench, &bench, "partial-tree", 2, &["done"]);
+}
+
+#[test]
+fn files_that_git_itself_would_change() {
+    let bench = Bench::proven_by_true();
+    bench.write("letter", "one\r\ntwo\r\n");
+    bench.git(&["-c", "core.autocrlf=false", "add", "-A"]);
+    bench.save("second");
+    bench.write(".gitattributes", "letter text\n");
+    bench.sh("git add .gitattributes; git commit -q -m third").exits(0);
+    bench.sh("touch -d 2020-01-01 letter").exits(0);
+    is_refused_as(&bench, &bench, "line-endings", 2, &["done"]);
+    bench.write(".gitattributes", "letter filter=shout\n");
+    bench.sh("git add .gitattributes; git commit -q -m fourth").exits(0);
+    bench.git(&["config", "filter.shout.clean", "tr a-z A-Z"]);
+    bench.sh("touch -d 2021-01-01 letter").exits(0);
+    is_refused_as(&bench, &bench, "filter", 2, &["done"]);
+}
+
+#[test]
+fn hooks_that_can_not_be_put_in_place() {
+    let bench = Bench::proven_by_true();
+    let strange = bench.sh("echo nonsense | git-discern hook pre-push origin url").exits(1).shown();
+    {
+        let _stable = bench.stable_snapshots();
+        insta::assert_snapshot!("error-strange-line", strange);
+    }
+    bench.git(&["config", "core.hooksPath", "/dev/null"]);
+    is_refused(&bench, &bench, "hooks-turned-off", 2, &["hook", "install"]);
+    is_refused(&bench, &bench, "hook-not-effective", 0, &["status"]);
+}
