@@ -88,6 +88,19 @@ pub fn start_self(arguments: &[String], output: File) -> io::Result<Child> {
     command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).spawn()
 }
 
+/// Starts this program with `arguments` as a process that nobody waits for: silent, and in a group of its own, so that a Ctrl-C
+/// meant for its parent does not end it.
+///
+/// # Errors
+/// It can't be started.
+#[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]
+#[expect(clippy::zombie_processes, reason = "its parent is about to end")]
+pub fn start_self_alone(arguments: &[&str]) -> io::Result<()> {
+    let mut command = Command::new(OWN_BINARY);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.spawn().map(drop)
+}
+
 /// Sends `signal` to a child that was not waited for yet. One that has ended does not mind.
 pub fn signal(child: &Child, signal: super::signal::Signal) {
     if let Some(signal) = rustix::process::Signal::from_named_raw(signal.raw()) {

@@ -21,7 +21,7 @@ use crate::id::{AttemptId, CommitId, OperationHandle, RecordId};
 use crate::journal::Holder;
 use crate::ledger::Removals;
 use crate::os::files::{self, Durability};
-use crate::os::{boot, clock};
+use crate::os::{boot, clock, environment, process};
 use crate::store::RecordStore as _;
 use crate::time::Timestamp;
 
@@ -120,7 +120,8 @@ pub fn trim(session: &mut Session<'_>) -> Result<(), NoAnswer> {
     Ok(())
 }
 
-/// The cleaning that a run does by itself, at most once a day. Whatever goes wrong is left to the next day.
+/// The cleaning that a run sees to by itself, at most once a day, in a process of its own, because a large ledger takes seconds to
+/// look through. Whatever goes wrong is left to the next day.
 pub fn daily(session: &mut Session<'_>) {
     let stamp = session.repository.private_dir().join(STAMP);
     let now = session.now().wall;
@@ -135,8 +136,15 @@ pub fn daily(session: &mut Session<'_>) {
         return;
     }
     // A fresh repository has nothing to clean; its first day is not spent on looking.
-    if last.is_some()
-        && let Ok(surplus) = look(session)
+    if last.is_none() {
+        return;
+    }
+    // Started by a job, that process would be something that the job left behind.
+    let inside_a_job = environment::variable("DISCERN").is_some();
+    if !inside_a_job && process::start_self_alone(&["gc", "--quiet"]).is_ok() {
+        return;
+    }
+    if let Ok(surplus) = look(session)
         && !surplus.is_empty()
     {
         let _ = drop_surplus(&surplus, session);
