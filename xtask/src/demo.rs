@@ -74,9 +74,11 @@ pub(crate) fn run(args: &Demo) -> anyhow::Result<()> {
     sample.say("What is known:");
     sample.discern(&["show"], 0)?;
     sample.discern(&["log"], 0)?;
-    if args.keep.is_some() {
-        println!("\nThe sample repository stays at {}", sample.folder.display());
+    match args.keep {
+        Some(_) => println!("\nThe sample repository stays at {}", sample.folder.display()),
+        None => println!("\nThe sample repository is gone; `cargo xtask demo --keep FOLDER` leaves it there."),
     }
+    println!("For a repository of yours: `cargo install --locked --path .`, and there `git discern init`.");
     Ok(())
 }
 
