@@ -10,18 +10,13 @@ use super::requirements::Detailed;
 use crate::evidence::subject::{Denominator, InputEntry, Unit};
 use crate::evidence::{Artifact, Reading, RequirementKey};
 use crate::git::Repository;
+use crate::git::tree::{MODE_LINK, MODE_SUBMODULE};
 use crate::id::{Digest, Name};
 use crate::standard::metric::{Metrics, Scanner};
 use crate::standard::{Decimal, rate};
 
 /// How much of a log is read at a time, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
-
-/// The mode of a symbolic link in a tree.
-const MODE_LINK: u32 = 0o120_000;
-
-/// The mode of a submodule in a tree.
-const MODE_SUBMODULE: u32 = 0o160_000;
 
 /// The reading of each standard in `details`, taken from the log of the one execution that serves them all; why there is
 /// none, where there is none.

@@ -9,7 +9,6 @@
 //! Nothing here knows whose checkout it is or whether it may be used now (`engine::pool`).
 
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use bstr::{BString, ByteSlice};
@@ -20,6 +19,7 @@ use super::error::GitError;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
 use crate::id::CommitId;
+use crate::os::files;
 
 /// How long a move may take, in milliseconds: a large commit through slow filters.
 const MOVE_MS: u64 = 3_600_000;
@@ -168,10 +168,5 @@ fn selected(option: &str, keep: &[String]) -> Vec<OsString> {
 }
 
 fn remove_if_there(file: &Path) -> Result<(), GitError> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(GitError::io(format!("remove `{}`", file.display()))(error))
-        }
-        _ => Ok(()),
-    }
+    files::remove_if_there(file).map_err(GitError::io(format!("remove `{}`", file.display())))
 }

@@ -21,7 +21,7 @@ use super::objects::MODE_TREE;
 use super::repository::Repository;
 use super::snapshot::{Snapshot, to_path};
 use super::status::{Look, Reported};
-use super::tree::MODE_SUBMODULE;
+use super::tree::{MODE_LINK, MODE_SUBMODULE};
 use crate::id::{CommitId, ObjectId};
 use crate::os::files;
 
@@ -342,6 +342,3 @@ fn mode_of(meta: &Metadata) -> u32 {
         0o100_644
     }
 }
-
-/// The mode of a symbolic link in a tree.
-const MODE_LINK: u32 = 0o120_000;

@@ -106,12 +106,7 @@ impl Objects {
     /// Removes the file of a loose object, if there is one. A copy in a pack stays.
     pub fn remove_loose(&self, id: ObjectId) -> Result<(), GitError> {
         let file = self.loose_path(id).1;
-        match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(GitError::io(format!("remove `{}`", file.display()))(error))
-            }
-            _ => Ok(()),
-        }
+        files::remove_if_there(&file).map_err(GitError::io(format!("remove `{}`", file.display())))
     }
 
     /// The kind and content of an object, or nothing if the repository does not have it.

@@ -15,6 +15,9 @@ use super::pathspec::{Covers, Pathspecs, Spec};
 use super::repository::Repository;
 use crate::id::{ObjectId, TreeId};
 
+/// The mode of a symbolic link in a tree.
+pub const MODE_LINK: u32 = 0o120_000;
+
 /// The mode of a submodule in a tree.
 pub const MODE_SUBMODULE: u32 = 0o160_000;
 

@@ -2,13 +2,13 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::{FORMAT, Header, LINE_BYTES_MAX};
 use crate::claim::lease::ExecutorState;
 use crate::claim::record::JournalRef;
+use crate::os::files;
 
 /// What is known about the executor that a record names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ fn look(path: &Path, journal: &JournalRef, boot: &str) -> io::Result<Holder> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.ino() != journal.inode || !is_local(&file) {
+    if !metadata.is_file() || metadata.ino() != journal.inode || !files::is_local(&file) {
         return Ok(Holder::Unknown);
     }
     // The executor locks first and writes this line second: a file with its token has been locked by it.
@@ -60,32 +60,4 @@ fn read_header(file: &File) -> io::Result<Header> {
     let mut line = Vec::new();
     BufReader::new(file.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
     Ok(serde_json::from_slice(&line)?)
-}
-
-/// Whether locks on this file are this kernel's own. Only file systems known to be local count: on others a lock may be
-/// forgotten by a server, or not be seen by another machine, and "free" would prove nothing.
-#[cfg(target_os = "linux")]
-fn is_local(file: impl AsFd) -> bool {
-    const LOCAL: [u32; 13] = [
-        0x0000_ef53, // ext2, ext3, ext4
-        0x5846_5342, // xfs
-        0x9123_683e, // btrfs
-        0x0102_1994, // tmpfs
-        0x794c_7630, // overlayfs
-        0xf2f5_2010, // f2fs
-        0x2fc1_2fc1, // zfs
-        0xca45_1a4e, // bcachefs
-        0x8584_58f6, // ramfs
-        0x3153_464a, // jfs
-        0x5265_4973, // reiserfs
-        0x0000_4d44, // vfat
-        0x2011_bab0, // exfat
-    ];
-    // The field's width differs between platforms; the magic numbers have 32 bits.
-    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_local(_file: impl AsFd) -> bool {
-    false
 }

@@ -25,7 +25,7 @@ use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
-use crate::os::hooks;
+use crate::os::{files, hooks};
 pub use outcome::{FailedRequirement, MeasuredStandard, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
 pub use snapshot::Snapshot;
@@ -277,10 +277,7 @@ impl<'r> Ledger<'r> {
     /// # Errors
     /// It can't be removed.
     pub fn break_lock(&mut self) -> std::io::Result<()> {
-        match std::fs::remove_file(ref_writer::lock_of(self.repository.refs(), LEDGER_REF)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        files::remove_if_there(&ref_writer::lock_of(self.repository.refs(), LEDGER_REF))
     }
 
     /// Removes the lock on the ledger's ref if it is provably dead; true if it was.

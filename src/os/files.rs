@@ -57,6 +57,14 @@ pub fn replace(file: &Path, content: &[u8], mode: u32, durability: Durability) -
     if durability == Durability::Synced { sync_dir(folder) } else { Ok(()) }
 }
 
+/// Removes a file; one that is not there is fine.
+pub fn remove_if_there(file: &Path) -> io::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The content of a file, or nothing if there is none. More than `bytes_max` bytes is an error.
 pub fn read_bounded(file: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let open = match File::open(file) {
@@ -114,14 +122,28 @@ pub fn remove_older(folder: &Path, age_seconds: u64, chosen: impl Fn(&str) -> bo
     Ok(removed)
 }
 
-/// Whether a file lies on a file system of this machine, where locks are seen by every process of this kernel. Unknown
-/// kinds count as remote.
+/// Whether locks on this file are this kernel's own. Only file systems known to be local count: on others a lock may be
+/// forgotten by a server, or not be seen by another machine, and "free" would prove nothing.
 #[cfg(target_os = "linux")]
 pub fn is_local(file: &File) -> bool {
-    // From linux/magic.h: ext2 to ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs, bcachefs.
-    const LOCAL: [u64; 8] =
-        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
-    rustix::fs::fstatfs(file).is_ok_and(|about| LOCAL.contains(&(about.f_type as u64)))
+    // From linux/magic.h.
+    const LOCAL: [u32; 13] = [
+        0x0000_ef53, // ext2, ext3, ext4
+        0x5846_5342, // xfs
+        0x9123_683e, // btrfs
+        0x0102_1994, // tmpfs
+        0x794c_7630, // overlayfs
+        0xf2f5_2010, // f2fs
+        0x2fc1_2fc1, // zfs
+        0xca45_1a4e, // bcachefs
+        0x8584_58f6, // ramfs
+        0x3153_464a, // jfs
+        0x5265_4973, // reiserfs
+        0x0000_4d44, // vfat
+        0x2011_bab0, // exfat
+    ];
+    // The field's width differs between platforms; the magic numbers have 32 bits.
+    rustix::fs::fstatfs(file).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)))
 }
 
 /// Whether a file lies on a local file system: not known here.

@@ -107,12 +107,7 @@ impl<'r> RefStore<'r> {
     /// Removes the lock on a candidate's ref, dead or not: only for `recover --break-lock`, which a person asked for.
     pub fn break_lock(&mut self, candidate: &CommitId) -> Result<(), StoreError> {
         let path = ref_writer::lock_of(self.repository.refs(), &ref_name(candidate));
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(failed(format!("remove `{}`", path.display()))(error))
-            }
-            _ => Ok(()),
-        }
+        files::remove_if_there(&path).map_err(failed(format!("remove `{}`", path.display())))
     }
 
     /// Removes a ref that can't be read (C27) and returns the file in the private folder that keeps its raw value.
