@@ -214,6 +214,22 @@ fn a_hooks_folder_of_the_user_guards_only_where_it_was_installed() {
 }
 
 #[test]
+fn a_shared_hook_stays_where_nobody_can_say_whom_it_serves() {
+    let bench = proven();
+    bench.git(&["config", "--global", "core.hooksPath", "~/hooks"]);
+    install(&bench);
+    let list = "../home/hooks.before-discern/repositories";
+    let text = bench.read(list);
+    std::fs::remove_file(bench.path().join(list)).expect("it is there");
+    bench.write(&format!("{list}/in-the-way"), "");
+    let refused = bench.discern(&["hook", "uninstall"]).exits(2);
+    assert!(refused.stderr.contains("hooks.before-discern/repositories"), "{}", refused.shown());
+    std::fs::remove_dir_all(bench.path().join(list)).expect("it is there");
+    bench.write(list, text);
+    guards(&bench);
+}
+
+#[test]
 fn the_binary_is_found_again_with_a_poor_path_and_moved_elsewhere() {
     let bench = proven();
     install(&bench);

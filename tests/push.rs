@@ -62,6 +62,20 @@ fn the_pushed_id_is_judged_and_not_head() {
 }
 
 #[test]
+fn a_branch_does_not_excuse_itself_where_trunk_cannot_be_read() {
+    let bench = guarded();
+    let _ = push(&bench, &["origin", "main"]).exits(0);
+    bench.git(&["switch", "-q", "-c", "other"]);
+    let text = bench.read("discern.toml");
+    bench.write("discern.toml", format!("{text}\n[push]\nrequire = [\"refs/heads/release\"]\n"));
+    bench.save("excuses itself");
+    let _ = stopped(push(&bench, &["origin", "other"]), "1 commit is");
+    bench.write(".git/refs/remotes/origin/main", "no ref at all");
+    let refused = push(&bench, &["origin", "other"]).exits(1);
+    assert!(refused.stderr.contains("refs/remotes/origin/main"), "{}", refused.shown());
+}
+
+#[test]
 fn the_command_names_the_worktree_that_has_the_commit() {
     let bench = guarded();
     let linked = bench.worktree("topic");

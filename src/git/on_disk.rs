@@ -85,8 +85,11 @@ impl Repository {
             return Ok(Some(InputEntry { path, mode: MODE_SIZE, id }));
         }
         let file = self.worktree()?.join(to_path(entry.path));
-        // A file that is gone or grew is found by whoever compares the tree.
-        let bytes = files::read_bounded(&file, BYTES_MAX).ok().flatten();
+        let bytes = match files::read_bounded(&file, BYTES_MAX) {
+            // A file that is gone or grew is found by whoever compares the tree; one that can't be read is no other's equal.
+            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => None,
+            read => read.map_err(GitError::io(format!("read `{}`", file.display())))?,
+        };
         let id = bytes.map(|bytes| objects.blob_id(&bytes)).transpose()?;
         Ok(id.map(|id| InputEntry { path, mode: entry.mode, id }))
     }

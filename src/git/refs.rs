@@ -213,8 +213,9 @@ impl Refs {
             }
         }
         self.with_packed(|buffer| {
-            let Ok(entries) = buffer.iter_prefixed(prefix.into()) else { return Ok(()) };
-            for reference in entries.filter_map(Result::ok) {
+            let damaged = |why: String| GitError::Broken { place: self.common_dir.join("packed-refs"), why };
+            for reference in buffer.iter_prefixed(prefix.into()).map_err(|error| damaged(error.to_string()))? {
+                let reference = reference.map_err(|error| damaged(error.to_string()))?;
                 if let (Ok(name), Some(id)) = (reference.name.as_bstr().to_str(), parse_id(reference.target)) {
                     let known = found.entry(name.to_owned()).or_insert(RefValue::Direct(id));
                     if *known == RefValue::Absent {

@@ -20,6 +20,9 @@ pub struct Trunk {
     pub branch: String,
 }
 
+/// How long git may take to list every commit that can be reached, in milliseconds.
+const REACHABLE_MS: u64 = 600_000;
+
 /// Where git looks for a short name, in git's order.
 const NAMESPACES: &[(&str, &str)] =
     &[("refs/", ""), ("refs/tags/", ""), ("refs/heads/", ""), ("refs/remotes/", ""), ("refs/remotes/", "/HEAD")];
@@ -95,11 +98,9 @@ impl Repository {
 
     /// Which of `commits` can be reached from some ref of the user's, or from a worktree's `HEAD`.
     pub fn reachable(&self, commits: &HashSet<CommitId>) -> Result<HashSet<CommitId>, GitError> {
-        let limit_ms = 600_000;
-        let arguments = ["rev-list", "--exclude=refs/discern/*", "--all", "HEAD"];
-        // An unborn HEAD is no error here: there is nothing to reach then.
-        let arguments = if self.head_position().is_ok() { &arguments[..] } else { &arguments[..3] };
-        let listed = self.git().start_within(arguments, limit_ms)?.finish()?.success()?;
+        // `--all` means every ref and the `HEAD` of every worktree, where it has a commit (git-rev-list).
+        let arguments = ["rev-list", "--exclude=refs/discern/*", "--all"];
+        let listed = self.git().start_within(&arguments, REACHABLE_MS)?.finish()?.success()?;
         Ok(ids(&listed)?.into_iter().filter(|commit| commits.contains(commit)).collect())
     }
 

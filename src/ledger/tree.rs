@@ -43,10 +43,7 @@ impl<'r> LedgerTree<'r> {
         if let Some(shard) = self.changed.get(path) {
             return Ok(shard.clone());
         }
-        match self.blob_at(path)? {
-            Some(id) => Ok(Shard::from_bytes(&self.repository.objects()?.blob(id)?)),
-            None => Ok(Shard::default()),
-        }
+        Ok(Shard::from_bytes(&self.shard_bytes(path)?))
     }
 
     /// The lines of the stored shard at `path` that hold `text`, without reading the others: a shard grows with the ledger.

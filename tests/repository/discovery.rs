@@ -215,6 +215,28 @@ fn trunk_is_the_remote_tracking_branch_if_there_is_one() {
     assert_eq!(open(&bench).merge_base(trunk.tip, head).unwrap(), Some(trunk.tip));
     let orphan = bench.git(&["commit-tree", "-m", "o", "HEAD^{tree}"]).parse().unwrap();
     assert_eq!(open(&bench).merge_base(orphan, head).unwrap(), None);
-    let all = [trunk.tip, head, orphan].into();
-    assert_eq!(open(&bench).reachable(&all).unwrap(), [trunk.tip, head].into());
+    let linked = bench.worktree("elsewhere");
+    linked.git(&["checkout", "-q", "--detach"]);
+    let detached = linked.save("3").parse().unwrap();
+    let all = [trunk.tip, head, orphan, detached].into();
+    assert_eq!(open(&bench).reachable(&all).unwrap(), [trunk.tip, head, detached].into());
+}
+
+#[test]
+fn a_damaged_line_of_packed_refs_is_no_missing_ref() {
+    let bench = Bench::new();
+    bench.save("1");
+    bench.git(&["branch", "other"]);
+    bench.git(&["pack-refs", "--all"]);
+    assert_eq!(open(&bench).refs().list("refs/heads/").unwrap().len(), 2);
+    let packed = bench.read(".git/packed-refs");
+    bench.write(".git/packed-refs", packed.replace(&format!("{} refs/heads/other", bench.head()), "no id at all"));
+    assert!(open(&bench).refs().list("refs/heads/").is_err());
+}
+
+#[test]
+fn nothing_is_reached_from_an_unborn_branch() {
+    let bench = Bench::new();
+    let nowhere = "1".repeat(40).parse().unwrap();
+    assert_eq!(open(&bench).reachable(&[nowhere].into()).unwrap(), [].into());
 }

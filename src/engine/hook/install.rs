@@ -75,7 +75,7 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
         note_program(repository, program)?;
     }
     if folder.kind == Kind::Elsewhere {
-        Users::of(&folder).add(repository.common_dir())?;
+        Users::of(&folder)?.add(repository.common_dir())?;
     }
     let found = Hook::read(&file)?;
     match &found {
@@ -157,9 +157,11 @@ pub fn uninstall(repository: &Repository) -> Result<Installed, HookError> {
     refuse_if_turned_off(&folder)?;
     let (file, aside) = (folder.file(), folder.aside());
     let mut told = Vec::new();
-    let _ = std::fs::remove_file(repository.common_dir().join(script::PROGRAM_FILE));
-    if folder.kind == Kind::Elsewhere {
-        let others = Users::of(&folder).remove(repository.common_dir())?;
+    let users = if folder.kind == Kind::Elsewhere { Some(Users::of(&folder)?) } else { None };
+    let program = repository.common_dir().join(script::PROGRAM_FILE);
+    files::remove_if_there(&program).map_err(HookError::io(format!("remove `{}`", program.display())))?;
+    if let Some(users) = users {
+        let others = users.remove(repository.common_dir())?;
         if others > 0 {
             told.push(format!(
                 "`{}` lets this repository's pushes through now; it stays, because {others} more use it",

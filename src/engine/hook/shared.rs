@@ -25,13 +25,17 @@ pub(super) struct Users {
 
 impl Users {
     /// Those that still have the hook installed.
-    pub(super) fn of(folder: &HooksFolder) -> Self {
+    ///
+    /// # Errors
+    /// The list can't be read: then nobody knows whom the hook file serves, and it must stay.
+    pub(super) fn of(folder: &HooksFolder) -> Result<Self, HookError> {
         let file = folder.aside().with_file_name(FILE);
-        let bytes = files::read_bounded(&file, BYTES_MAX).ok().flatten().unwrap_or_default();
+        let doing = || format!("read `{}`", file.display());
+        let bytes = files::read_bounded(&file, BYTES_MAX).map_err(HookError::io(doing()))?.unwrap_or_default();
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let paths = lines.map(|line| PathBuf::from(OsStr::from_bytes(line)));
         let list = paths.filter(|common_dir| common_dir.join(PROGRAM_FILE).is_file()).collect();
-        Self { file, list }
+        Ok(Self { file, list })
     }
 
     /// Adds a repository.
