@@ -39,6 +39,11 @@ impl Sample {
         &self.folder
     }
 
+    /// What `/proc` calls the process of the binary: at most fifteen bytes of its file's name.
+    pub(crate) fn binary_name(&self) -> String {
+        self.binary.file_name().unwrap_or_default().to_string_lossy().chars().take(15).collect()
+    }
+
     /// Makes it.
     pub(crate) fn make(&self, shape: Shape<'_>) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.folder)?;

@@ -192,7 +192,9 @@ pub(super) fn push(place: &Place) -> anyhow::Result<Vec<Row>> {
         };
         let idle = format!("-c core.hooksPath={}", hooks.display());
         let turns: [Turn<'_>; 2] = [Box::new(|| push(&idle)), Box::new(|| push(""))];
-        let [without, with] = in_turns(place.extent.few, turns)?;
+        // Many refs take seconds a time, most of it the deletions that no figure counts.
+        let rounds = if count == 1 { place.extent.few } else { 3 };
+        let [without, with] = in_turns(rounds, turns)?;
         let (limit, how) = if count == 1 { (2.0 * without, "2 ×") } else { (1.2 * without + 20.0, "1.2 × + 20") };
         let formula = format!("{how} a hook that does nothing, {without:.1}");
         rows.push(Row { what, measured: with, limit, unit: "ms", formula });

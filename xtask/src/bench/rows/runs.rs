@@ -181,24 +181,27 @@ fn ensure_success(status: std::process::ExitStatus) -> anyhow::Result<()> {
 fn anonymous_kib(sample: &Sample) -> anyhow::Result<u64> {
     let mut command = sample.discern_command(&["done", "--rerun"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let own = child.id();
-    let mut most = 0;
+    let (own, mut most) = (child.id(), 0);
+    let names = [sample.binary_name(), "exe".to_owned()];
     let status = loop {
         let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
         let supervisors = children.split_whitespace().filter_map(|pid| pid.parse().ok());
-        most = std::iter::once(own).chain(supervisors).filter_map(anonymous_of).fold(most, u64::max);
+        most = std::iter::once(own).chain(supervisors).filter_map(|pid| anonymous_of(pid, &names)).fold(most, u64::max);
         if let Some(status) = child.try_wait()? {
             break status;
         }
         pause();
     };
     ensure_success(status)?;
+    ensure!(most > 0, "its processes were not found");
     Ok(most)
 }
 
-fn anonymous_of(pid: u32) -> Option<u64> {
+/// Nothing for a process that is not ours, or not yet: the first instant of a child is a copy of its parent.
+fn anonymous_of(pid: u32, names: &[String]) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    if !text.starts_with("Name:\tgit-discern") && !text.starts_with("Name:\texe") {
+    let name = text.lines().next()?.strip_prefix("Name:\t")?;
+    if !names.iter().any(|ours| ours == name) {
         return None;
     }
     text.lines().find_map(|line| line.strip_prefix("RssAnon:"))?.split_whitespace().next()?.parse().ok()
