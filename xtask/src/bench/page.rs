@@ -46,14 +46,17 @@ impl Circumstances {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        // It costs every attempt a look-up.
+        let filter = std::fs::read_to_string("/etc/gitconfig").is_ok_and(|text| text.contains("[filter"));
         let text = format!(
-            "Measured in one run that began {} with {source} commit `{commit}`; {}, {}, {cores} cores ({}), samples on {}. \
-             Load average when it began: {}",
+            "Measured in one run that began {} with {source} commit `{commit}`; {}, {}, {cores} cores ({}), samples on {}, \
+             {} configured for the whole machine. Load average when it began: {}",
             ask(&["date", "-u", "+%F %R UTC"])?,
             ask(&["git", "--version"])?,
             ask(&["uname", "-sr"])?,
             processor.map_or("of an unknown kind", |(_, name)| name),
             ask(&["stat", "-f", "-c", "%T", "target"])?,
+            if filter { "a filter" } else { "no filter" },
             load(),
         );
         Ok(Self { text })
