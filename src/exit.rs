@@ -72,7 +72,8 @@ impl Exit {
         }
     }
 
-    /// Which of several statuses stands for all: the greatest. What says that nothing is known outranks a verdict.
+    /// Which of several statuses stands for all: the greatest. A failure outranks what another run has or had; that something
+    /// could not be looked at outranks a failure; an interrupt outranks all.
     pub fn severity(self) -> u8 {
         match self {
             Self::Success => 0,

@@ -1,4 +1,4 @@
-//! What must always be true of a candidate's record, as code: used by assertions, properties, model and simulation alike.
+//! What must always be true of a candidate's record, as code: for properties, the model and the simulation.
 
 use std::collections::HashSet;
 

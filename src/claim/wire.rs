@@ -10,6 +10,7 @@ use super::record::{
     Attempt, Bound, Claim, EndedBy, Executor, Finish, JournalRef, Outcome, Previous, Purpose, Record, State, Transition,
 };
 use crate::evidence::{Proof, Receipt};
+use crate::exit::Exit;
 use crate::id::{AttemptId, CommitId, Nonce, OperationHandle, Token, TreeId};
 use crate::time::Timestamp;
 
@@ -183,7 +184,8 @@ enum StateV1 {
 
 /// The bytes of a record, in version 2.
 pub(super) fn encode(record: &Record) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(&RecordV2::from(record)).unwrap_or_default();
+    // Better no write than an empty record in the ref.
+    let mut bytes = serde_json::to_vec_pretty(&RecordV2::from(record)).expect("a record has only text for keys");
     bytes.push(b'\n');
     bytes
 }
@@ -349,9 +351,9 @@ impl From<RecordV1> for Record {
                 at: finished_at,
                 by: EndedBy::Owner { reason: None },
                 exit_status: match outcome {
-                    Outcome::Passed => 0,
-                    Outcome::Failed => 1,
-                    Outcome::Cancelled => 143,
+                    Outcome::Passed => Exit::Success.code(),
+                    Outcome::Failed => Exit::Failed.code(),
+                    Outcome::Cancelled => Exit::Terminated.code(),
                 },
                 failed: Vec::new(),
                 proof,

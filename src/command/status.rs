@@ -176,10 +176,7 @@ fn look_at_worktree(
     session: &Session<'_>,
     document: &mut StatusDocument,
 ) -> Result<(), GitError> {
-    let untracked = match config.gate.untracked {
-        crate::config::Untracked::Refuse => Untracked::Refuse,
-        crate::config::Untracked::Ignore => Untracked::Ignore,
-    };
+    let untracked = config.gate.untracked;
     let look = look.map_or_else(|| session.repository.begin_to_look(untracked), Ok)?;
     match session.repository.cleanliness_seen_by(look, head, untracked)? {
         Cleanliness::Clean { .. } => document.clean = Some(true),

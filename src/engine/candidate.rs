@@ -2,7 +2,7 @@
 
 use super::no_answer::NoAnswer;
 use super::trunk::Comparison;
-use crate::config::{self, Colour, Config, Untracked};
+use crate::config::{self, Colour, Config};
 use crate::document::{Candidate, Diagnostic, Refusal};
 use crate::git::{self, Cleanliness, Depth, Head, Snapshot};
 use crate::id::CommitId;
@@ -83,7 +83,7 @@ pub(super) fn check_clean(
     subject: &Subject,
     depth: Depth,
 ) -> Result<Option<Snapshot>, NoAnswer> {
-    clean(repository.cleanliness(&subject.head, untracked(&subject.config), depth)?)
+    clean(repository.cleanliness(&subject.head, subject.config.gate.untracked, depth)?)
 }
 
 /// What a look at the worktree comes to.
@@ -91,13 +91,5 @@ pub(super) fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, NoAnsw
     match cleanliness {
         Cleanliness::Clean { snapshot } => Ok(snapshot),
         Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
-    }
-}
-
-/// What the configuration says about untracked files.
-pub(super) fn untracked(config: &Config) -> git::Untracked {
-    match config.gate.untracked {
-        Untracked::Refuse => git::Untracked::Refuse,
-        Untracked::Ignore => git::Untracked::Ignore,
     }
 }

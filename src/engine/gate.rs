@@ -5,7 +5,7 @@
 //! 9. The last tree check, the Proof, settlement. 10. Absorb and report. Nothing is written before 4.
 
 use super::attempt::{self, Attempted};
-use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_candidate, untracked};
+use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_candidate};
 use super::known;
 use super::machine::Ground;
 use super::no_answer::{NoAnswer, unreadable};
@@ -57,7 +57,7 @@ pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audi
         let look = look.filter(|_| answer.is_some() && !isolated);
         if let Some(document) = answer {
             if let Some(look) = look {
-                clean(repository.cleanliness_seen_by(look, &subject.head, untracked(&subject.config))?)?;
+                clean(repository.cleanliness_seen_by(look, &subject.head, subject.config.gate.untracked)?)?;
             }
             return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
         }
@@ -296,7 +296,7 @@ impl Gate<'_, '_> {
         let (repository, place, snapshot) = match &self.pool {
             Some(pool) => {
                 let head = Head { branch: None, ..self.subject.head.clone() };
-                let (checkout, snapshot) = pool.ready(number, &head, untracked(&self.subject.config))?;
+                let (checkout, snapshot) = pool.ready(number, &head, self.subject.config.gate.untracked)?;
                 made = checkout;
                 (&made, Place::Isolated, Some(snapshot))
             }

@@ -131,9 +131,9 @@ fn take_worktree(
     loop {
         let taken = WorktreeLock::try_take(session.repository.git_dir());
         let taken = taken.map_err(|error| store_error("lock the worktree", &error))?;
-        let Taken::Busy(holder) = taken else {
-            let Taken::Held(lock) = taken else { continue };
-            return Ok(Ok(lock));
+        let holder = match taken {
+            Taken::Held(lock) => return Ok(Ok(lock)),
+            Taken::Busy(holder) => holder,
         };
         let pending = worktree_lock::pending(holder, session.repository, head.and_then(|head| head.branch.clone()));
         let now = session.now();

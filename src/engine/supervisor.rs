@@ -227,7 +227,7 @@ impl Supervision {
 
     fn report_done(&mut self) {
         let log = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-        let output_lost = log.as_ref().ok().and_then(probe);
+        let output_lost = log.as_ref().map_or_else(|error| Some(in_brief(error)), probe);
         let log_bytes = log.and_then(|log| log.metadata()).map_or(0, |metadata| metadata.len());
         let Ending { ended: left_behind, out_of_reach } = self.left_behind;
         self.report(&Report::Done { left_behind, out_of_reach, output_lost, log_bytes });

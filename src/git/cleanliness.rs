@@ -22,17 +22,9 @@ use super::repository::Repository;
 use super::snapshot::{Snapshot, to_path};
 use super::status::{Look, Reported};
 use super::tree::{MODE_LINK, MODE_SUBMODULE};
+use crate::config::Untracked;
 use crate::id::{CommitId, ObjectId};
 use crate::os::files;
-
-/// What to make of files that are neither tracked nor ignored (`[gate] untracked`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Untracked {
-    /// They make the worktree dirty.
-    Refuse,
-    /// They are let be.
-    Ignore,
-}
 
 /// How far the check goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -31,8 +31,11 @@ pub mod tree;
 mod version;
 pub mod worktrees;
 
+/// What to make of files that are neither tracked nor ignored (`[gate] untracked`).
+pub use crate::config::Untracked;
+
 pub use candidate::{Head, Operation};
-pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath, Untracked};
+pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath};
 pub use command::{Finished, Git};
 pub use error::GitError;
 pub use location::{Location, LocationVariables};

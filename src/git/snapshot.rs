@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 use super::candidate::Head;
-use super::cleanliness::{DirtyKind, DirtyPath, Untracked};
+use super::cleanliness::{DirtyKind, DirtyPath};
 use super::error::GitError;
 use super::index::{Index, Tracked};
 use super::location;
@@ -21,6 +21,7 @@ use super::objects::MODE_TREE;
 use super::pathspec::Pathspecs;
 use super::repository::Repository;
 use super::tree::{InputEntry, MODE_SUBMODULE};
+use crate::config::Untracked;
 use crate::id::CommitId;
 
 /// How many files are worth a thread.

@@ -2,10 +2,11 @@
 
 use bstr::{BString, ByteSlice};
 
-use super::cleanliness::{DirtyKind, Untracked};
+use super::cleanliness::DirtyKind;
 use super::command::{Git, Running};
 use super::error::GitError;
 use super::repository::Repository;
+use crate::config::Untracked;
 use crate::id::{CommitId, ObjectId};
 
 /// How long `git status` may take, in milliseconds: a cold cache and a hundred thousand files.

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::cleanliness::{DirtyKind, Untracked};
+use super::cleanliness::DirtyKind;
 use super::error::GitError;
 use super::index::{Index, Tracked};
 use super::location;
@@ -14,6 +14,7 @@ use super::repository::Repository;
 use super::snapshot::to_path;
 use super::status::Reported;
 use super::tree::MODE_SUBMODULE;
+use crate::config::Untracked;
 use crate::id::CommitId;
 
 impl Repository {

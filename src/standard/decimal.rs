@@ -260,7 +260,7 @@ impl Number {
         Some(Self::new(negative, quotient, -i32::try_from(places).ok()?))
     }
 
-    /// The power of ten of its first digit, if it is not zero.
+    /// The power of ten just above its first digit, if it is not zero.
     fn magnitude(&self) -> Option<i32> {
         (!self.digits.is_empty()).then(|| self.exponent + self.digits.len() as i32)
     }

@@ -2,8 +2,7 @@
 //!
 //! Compared before anything runs. A standard may be added and tightened; a weaker limit, a removed standard, a reversed
 //! direction, a standard that the gate no longer measures and one that measures something else behind its old name are
-//! findings. Loosening on purpose is done on
-//! trunk, in the open.
+//! findings. Loosening on purpose is done on trunk, in the open.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -287,7 +287,8 @@ fn limits(config: &Config, key: &RequirementKey) -> Limits {
     }
 }
 
-fn error_text(error: &dyn std::error::Error) -> String {
+/// An error and what caused it, in one line.
+pub(super) fn error_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {

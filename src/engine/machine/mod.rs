@@ -141,9 +141,13 @@ impl<'m, 'r> Machine<'m, 'r> {
     /// # Errors
     /// There is nowhere to put logs.
     pub fn new(parts: Parts<'m, 'r>) -> std::io::Result<Self> {
-        let temporary = if parts.journal.is_some() { None } else { Some(tempfile::tempdir()?) };
-        let folder = parts.journal.as_ref().map(|journal| journal.folder().to_owned());
-        let logs = folder.or_else(|| temporary.as_ref().map(|it| it.path().to_owned())).unwrap_or_default();
+        let (logs, temporary) = match &parts.journal {
+            Some(journal) => (journal.folder().to_owned(), None),
+            None => {
+                let folder = tempfile::tempdir()?;
+                (folder.path().to_owned(), Some(folder))
+            }
+        };
         let left_here = LeftHere::read(parts.ground.repository.git_dir(), crate::os::boot::boot_identity());
         Ok(Self {
             session: parts.session,
@@ -292,8 +296,11 @@ impl Stage for Machine<'_, '_> {
                 Ok(Some(slot)) => self.taken.push(slot),
                 Ok(None) => break,
                 // Capacity is a courtesy: where it can't be counted, it is not capped.
-                Err(_) => {
+                Err(error) => {
                     self.slots = None;
+                    self.tell(What::Note {
+                        text: format!("`slots` can't be counted ({error}); this run is not capped"),
+                    });
                     return wanted;
                 }
             }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Machine;
-use super::executions::Launch;
+use super::executions::{Launch, error_text};
 use crate::config::{Command, Config};
 use crate::engine::job::RunningJob;
 use crate::engine::job_end::{Exit, JobEnd};
@@ -43,7 +43,7 @@ impl Machine<'_, '_> {
             let launch = Launch { command: &shell, environment: &environment, log: &log, input: None, slot: None };
             match self.launch(&name, &launch) {
                 Ok(job) => self.toolchain.push(Asked { command: command.clone(), job, log }),
-                Err(error) => self.unanswered.push(format!("`{command}` could not be started: {error}")),
+                Err(error) => self.unanswered.push(format!("`{command}` could not be started: {}", error_text(&error))),
             }
         }
     }
