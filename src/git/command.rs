@@ -277,9 +277,6 @@ impl Running {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let ended = end_of(&self.child);
         let status = loop {
-            if input.is_empty() {
-                stdin = None;
-            }
             if let Some(pipe) = &mut stdin {
                 match pipe.write(input) {
                     Ok(written) => input = &input[written..],
@@ -288,6 +285,10 @@ impl Running {
                     Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => stdin = None,
                     Err(error) => return Err(error),
                 }
+            }
+            // Before anything is waited for: a child that has answered what it was given says nothing more until it sees the end.
+            if input.is_empty() {
+                stdin = None;
             }
             take_what_is_there(&mut stdout, &mut out)?;
             take_what_is_there(&mut stderr, &mut err)?;
