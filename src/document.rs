@@ -238,6 +238,9 @@ pub struct Pending {
     pub since: Option<Timestamp>,
     /// When its lease ends unless it is renewed.
     pub lease_expires_at: Option<Timestamp>,
+    /// How many kept checkouts there may be, where all of them are in use; the run is that which has the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkouts: Option<u32>,
     /// The exact command that reconnects to it.
     pub reconnect: String,
 }

@@ -2,9 +2,10 @@
 //! process of its own, because a run is one thread with one loop that owns its process's signals (C14).
 //!
 //! Each of them is what `git discern done COMMIT` is: commits that are proven already cost a look-up, and what a run does is
-//! recorded whatever becomes of this process.
+//! recorded whatever becomes of this process. If it is killed, those that run go on to their ends: each owns its claim (C25).
 
 use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::Child;
@@ -21,7 +22,6 @@ use crate::engine::stage::EndingSignal;
 use crate::exit::Exit;
 use crate::git::Repository;
 use crate::id::CommitId;
-use crate::os::files;
 use crate::os::process;
 use crate::os::signal::{Signal, Signals};
 use crate::report::{Answer, Reporter, range};
@@ -84,7 +84,8 @@ struct Range<'r> {
 struct Apart {
     at: usize,
     child: Child,
-    answer: tempfile::NamedTempFile,
+    /// What it prints; a file without a name, so that nothing stays if this process is killed.
+    answer: File,
 }
 
 impl Range<'_> {
@@ -131,7 +132,7 @@ impl Range<'_> {
                 if let Some(status) = apart[at].child.try_wait()? {
                     let Apart { at, answer, .. } = apart.remove(at);
                     let code = status.code().and_then(|code| u8::try_from(code).ok()).and_then(Exit::from_code);
-                    let document = self.read(at, &answer, code.unwrap_or(Exit::Internal));
+                    let document = self.read(at, answer, code.unwrap_or(Exit::Internal));
                     self.take(at, document, &mut self.global.reporter());
                 }
             }
@@ -139,17 +140,18 @@ impl Range<'_> {
     }
 
     fn start(&self, at: usize) -> anyhow::Result<Apart> {
-        let answer = tempfile::NamedTempFile::new()?;
+        let answer = tempfile::tempfile()?;
         let commit = self.commits[at].to_string();
         let words = ["--json", "done", &commit].into_iter().map(str::to_owned);
         let words: Vec<String> = words.chain(self.asked.arguments.iter().cloned()).collect();
-        let child = process::start_self(&words, File::create(answer.path())?)?;
+        let child = process::start_self(&words, answer.try_clone()?)?;
         Ok(Apart { at, child, answer })
     }
 
-    fn read(&self, at: usize, answer: &tempfile::NamedTempFile, exit: Exit) -> RunDocument {
-        let read = files::read_bounded(answer.path(), ANSWER_BYTES_MAX).ok().flatten();
-        let document = read.and_then(|bytes| serde_json::from_slice::<RunDocument>(&bytes).ok());
+    fn read(&self, at: usize, mut answer: File, exit: Exit) -> RunDocument {
+        let mut bytes = Vec::new();
+        let read = answer.rewind().and_then(|()| answer.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes));
+        let document = read.ok().and_then(|_| serde_json::from_slice::<RunDocument>(&bytes).ok());
         let document = document.unwrap_or_else(|| RunDocument::new("done", exit));
         self.named(at, document)
     }

@@ -255,6 +255,7 @@ impl<'f, 'r> Following<'f, 'r> {
             branch: None,
             since: Some(header.started_at),
             lease_expires_at: None,
+            checkouts: None,
             reconnect: format!("git discern wait {}", header.handle),
         }))
     }

@@ -162,6 +162,7 @@ impl Gate<'_, '_> {
             Err(holder) => {
                 let branch = self.subject.candidate.branch.clone();
                 let pending = worktree_lock::pending(holder, self.session.repository, branch);
+                let pending = Pending { checkouts: self.pool.as_ref().map(Pool::size), ..pending };
                 return Ok(Err(Obstacle::Worktree(Box::new(pending))));
             }
         };

@@ -236,6 +236,7 @@ pub fn pending(record: &Record) -> Pending {
         branch: executor.branch.clone(),
         since: Some(executor.started_at),
         lease_expires_at: record.state.claim().map(|claim| claim.lease.expiry_for_report()),
+        checkouts: None,
         reconnect: format!("git discern wait {followed}"),
     }
 }

@@ -18,6 +18,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use bstr::BString;
 use sha2::{Digest as _, Sha256};
 
 use super::dirty;
@@ -77,6 +78,11 @@ impl<'r> Pool<'r> {
     pub fn new(repository: &'r Repository, gate: &Gate) -> Result<Self, Refusal> {
         let folder = place(repository, gate)?.join(name_of(repository));
         Ok(Self { repository, folder, size: gate.pool.get(), keep: gate.keep.clone() })
+    }
+
+    /// How many there may be.
+    pub fn size(&self) -> u32 {
+        self.size
     }
 
     /// Takes the first checkout that nobody uses, whether it is made already or not; or says who has the first one.
@@ -139,7 +145,8 @@ impl<'r> Pool<'r> {
             };
             how = match (how_now, problem) {
                 (Thoroughness::Difference | Thoroughness::Compared, _) => Thoroughness::Whole,
-                (Thoroughness::Whole, NotExact::Git(_)) => Thoroughness::Anew,
+                (Thoroughness::Whole, NotExact::Git(_) | NotExact::Store(_)) | (_, NotExact::Closed) => Thoroughness::Anew,
+                (_, NotExact::Store(error)) => return Err(error.into()),
                 (_, NotExact::Git(error)) => return Err(self.not_checked_out(head, &error).into()),
                 (_, NotExact::Refused(refusal)) => return Err(refusal.into()),
             };
@@ -181,7 +188,15 @@ impl<'r> Pool<'r> {
             state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
         }
         match state {
-            Cleanliness::Clean { snapshot: Some(snapshot) } => Ok(snapshot),
+            Cleanliness::Clean { snapshot: Some(snapshot) } => {
+                let unseen = checkout.unseen()?;
+                let may_be_closed = how == Thoroughness::Anew;
+                if !may_be_closed && (snapshot.has_closed_file() || unseen.has_closed_folder) {
+                    return Err(NotExact::Closed);
+                }
+                Self::remove(checkout, &unseen.left_over, &mut left_here)?;
+                Ok(snapshot)
+            }
             Cleanliness::Clean { snapshot: None } => Err(NotExact::Refused(not_exact(head, dirty::refusal(&[], &[])))),
             Cleanliness::Dirty { paths, causes } => {
                 Err(NotExact::Refused(not_exact(head, dirty::refusal(&paths, &causes))))
@@ -189,11 +204,26 @@ impl<'r> Pool<'r> {
         }
     }
 
+    /// Removes what is left over where git does not look.
+    fn remove(checkout: &Repository, left_over: &[BString], left_here: &mut LeftHere) -> Result<(), NotExact> {
+        if left_over.is_empty() {
+            return Ok(());
+        }
+        left_here.forget_removed(left_over);
+        let top = checkout.worktree()?;
+        for path in left_over {
+            let about = format!("remove `{path}`, which a job left in a kept checkout");
+            kept::remove_tree(&top.join(OsStr::from_bytes(path))).map_err(trouble(&about))?;
+        }
+        Ok(())
+    }
+
     /// Removes whatever is at `folder` and makes a checkout there.
     fn make(&self, number: u32, folder: &Path, head: &Head) -> Result<Repository, NoAnswer> {
         let about = || format!("make a kept checkout at `{}`", folder.display());
-        let removed = kept::remove_tree(folder).and_then(|()| std::fs::create_dir_all(&self.folder));
-        removed.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;
+        kept::remove_tree(folder).map_err(trouble(&format!("remove what is at `{}`", folder.display())))?;
+        let made = std::fs::create_dir_all(&self.folder);
+        made.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;
         // One at a time: git reads every worktree that is registered, and fails where one is half made.
         let alone = files::lock(&kept::folder_of(self.repository).join("making.lock")).map_err(trouble(&about()))?;
         let added = self.repository.add_checkout(folder, head.commit);
@@ -239,7 +269,16 @@ impl<'r> Pool<'r> {
 #[derive(Debug)]
 enum NotExact {
     Git(GitError),
+    Store(StoreError),
+    /// Files or folders are closed to their owner.
+    Closed,
     Refused(Refusal),
+}
+
+impl From<StoreError> for NotExact {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl From<GitError> for NotExact {

@@ -119,6 +119,7 @@ pub fn pending(holder: Option<Holder>, repository: &Repository, branch: Option<S
         branch,
         since: holder.map(|holder| holder.since),
         lease_expires_at: None,
+        checkouts: None,
         reconnect,
     }
 }

@@ -8,16 +8,20 @@
 //!
 //! Nothing here knows whose checkout it is or whether it may be used now (`engine::pool`).
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 
 use super::candidate::Head;
 use super::command::{Git, Running};
 use super::error::GitError;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
+use super::snapshot::to_path;
 use crate::id::CommitId;
 use crate::os::files;
 
@@ -127,6 +131,41 @@ impl Repository {
         quiet(self.git()).start_within(&["clean", "-q", "-ffd"], MOVE_MS)?.finish()?.success().map(drop)
     }
 
+    /// What `git status` tells nobody of. Only to be asked of a clean checkout.
+    pub fn unseen(&self) -> Result<Unseen, GitError> {
+        let top = self.worktree()?;
+        let index = super::index::Index::read(self, self.git_dir())?;
+        let mut folders = BTreeSet::new();
+        let mut unseen = Unseen { left_over: Vec::new(), has_closed_folder: false };
+        for entry in index.tracked() {
+            if entry.mode == super::tree::MODE_SUBMODULE {
+                let inside = std::fs::read_dir(top.join(to_path(entry.path)));
+                let names = inside.into_iter().flatten().flatten().map(|inside| inside.file_name());
+                unseen.left_over.extend(names.map(|name| joined(entry.path, name.as_bytes())));
+            }
+            let mut path = entry.path;
+            while let Some(end) = path.rfind_byte(b'/') {
+                path = path[..end].as_bstr();
+                if !folders.insert(path) {
+                    break;
+                }
+            }
+        }
+        folders.insert(BStr::new(""));
+        for folder in folders {
+            let path = top.join(to_path(folder));
+            unseen.has_closed_folder |= is_closed(&path);
+            for inside in std::fs::read_dir(path).map_err(GitError::io("look through a kept checkout".to_owned()))? {
+                let inside = inside.map_err(GitError::io("look through a kept checkout".to_owned()))?;
+                let is_repository = inside.file_name() == ".git" && !folder.is_empty();
+                if is_repository || inside.file_type().is_ok_and(is_special) {
+                    unseen.left_over.push(joined(folder, inside.file_name().as_bytes()));
+                }
+            }
+        }
+        Ok(unseen)
+    }
+
     /// Forgets what git knows of this checkout's files, so that the next move writes each of them.
     pub fn forget_index(&self) -> Result<(), GitError> {
         for name in ["index", "index.lock", "info/sparse-checkout"] {
@@ -143,8 +182,18 @@ impl Repository {
         }
         let index = super::index::Index::read(self, self.git_dir())?;
         let links = index.tracked().filter(|entry| entry.mode == super::tree::MODE_SUBMODULE);
-        Ok(links.map(|entry| super::snapshot::to_path(entry.path)).collect())
+        Ok(links.map(|entry| to_path(entry.path)).collect())
     }
+}
+
+/// What git does not look at in a checkout.
+#[derive(Debug)]
+pub struct Unseen {
+    /// A `.git` in a folder of tracked files, where jobs would find another repository; pipes, sockets and devices beside tracked
+    /// files; whatever lies where a submodule would be that is not checked out.
+    pub left_over: Vec<BString>,
+    /// Whether a folder is closed to its owner, as git leaves none.
+    pub has_closed_folder: bool,
 }
 
 /// A listing that git makes while we do something else.
@@ -165,6 +214,18 @@ fn quiet(git: &Git) -> Git {
 
 fn selected(option: &str, keep: &[String]) -> Vec<OsString> {
     keep.iter().flat_map(|pattern| [OsStr::new(option), OsStr::new(pattern)]).map(OsStr::to_owned).collect()
+}
+
+fn is_closed(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|meta| meta.mode() & 0o700 != 0o700)
+}
+
+fn is_special(kind: std::fs::FileType) -> bool {
+    kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device()
+}
+
+fn joined(folder: &BStr, name: &[u8]) -> BString {
+    if folder.is_empty() { name.into() } else { [folder, name].join(&b"/"[..]).into() }
 }
 
 fn remove_if_there(file: &Path) -> Result<(), GitError> {

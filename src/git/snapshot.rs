@@ -108,6 +108,12 @@ impl Snapshot {
         &self.on_disk
     }
 
+    /// Whether a file is closed to its owner, as git leaves none.
+    pub fn has_closed_file(&self) -> bool {
+        let is_file = |stat: &Stat| stat.mode & 0o170_000 == 0o100_000;
+        self.files.iter().any(|(_, stat)| is_file(stat) && stat.mode & 0o600 != 0o600)
+    }
+
     /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may
     /// have been rewritten with equal content (`none` selects nothing); once nothing else differs, they count from then on as
     /// they are now, so that whoever may not rewrite them is held to that.

@@ -183,14 +183,17 @@ fn failed(document: &RunDocument, what: &str) -> Line {
 
 /// One pending cause (C26): who has it, where, since when, until when, and the command that reconnects.
 fn held(pending: &Pending, what: &str) -> Vec<Line> {
-    let mut text = match &pending.attempt {
-        Some(attempt) => format!("  {what} is claimed by attempt {attempt}"),
-        None => "  the worktree is taken by another run".to_owned(),
+    let mut text = match (&pending.attempt, pending.checkouts) {
+        (Some(attempt), _) => format!("  {what} is claimed by attempt {attempt}"),
+        (None, Some(checkouts)) => format!("  {}", phrase::all_in_use(checkouts)),
+        (None, None) => "  the worktree is taken by another run".to_owned(),
     };
     if let Some(handle) = &pending.operation {
         text.push_str(&format!(" ({handle})"));
     }
-    text.push_str(&format!(" in {}", phrase::worktree(&pending.worktree)));
+    if pending.checkouts.is_none() {
+        text.push_str(&format!(" in {}", phrase::worktree(&pending.worktree)));
+    }
     if let Some(branch) = &pending.branch {
         text.push_str(&format!(" on {}", phrase::branch(branch)));
     }

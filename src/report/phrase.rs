@@ -4,6 +4,14 @@ use crate::document::Candidate;
 use crate::evidence::RequirementKind;
 use crate::time::Timestamp;
 
+/// That there is no kept checkout to be had, and who has the first.
+pub fn all_in_use(checkouts: u32) -> String {
+    match checkouts {
+        1 => "the one kept checkout is in use by another run".to_owned(),
+        all => format!("all {all} kept checkouts are in use, the first by a run"),
+    }
+}
+
 /// A duration as people say it: `340 ms`, `12.4 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;

@@ -111,8 +111,11 @@ fn inside(text: &str) -> Line {
 }
 
 fn waiting(pending: &Pending, now: Timestamp) -> Line {
-    let place = phrase::worktree(&pending.worktree);
-    let mut line = word(Role::Caution, "waiting").with(Role::Plain, format!("for the run in {place}"));
+    let place = match pending.checkouts {
+        Some(checkouts) => phrase::all_in_use(checkouts),
+        None => format!("for the run in {}", phrase::worktree(&pending.worktree)),
+    };
+    let mut line = word(Role::Caution, "waiting").with(Role::Plain, place);
     if let Some(since) = pending.since {
         line = line.with(Role::Plain, format!(", which began {} ago", phrase::roughly(between(since, now))));
     }

@@ -9,7 +9,8 @@ use crate::support::Bench;
 fn vandal(bench: &Bench, run: &str) {
     bench.gate();
     let look =
-        "git status --porcelain --ignored; cat file; stat -c %a file tool; test -f folder/inner && echo inner; ls";
+        "git status --porcelain --ignored; cat file; stat -c %a file tool; test -f folder/inner && echo inner; ls; \
+         find . -mindepth 2 -name .git; git symbolic-ref -q HEAD; git -C folder rev-parse HEAD:folder";
     bench.configure(&format!("[jobs.t]\ntouches = [\"*\"]\nrun = '''{look}\n{run}'''"));
     bench.write("file", "content\n");
     bench.write("tool", "#!/bin/sh\n");
@@ -43,6 +44,19 @@ fn what_a_job_changed_removed_or_left_is_mended_before_the_next() {
         "echo garbage > \"$(git rev-parse --git-dir)/index\"",
         "echo garbage > \"$(git rev-parse --git-dir)/HEAD\"",
         "chmod 000 folder",
+        "chmod a-w file tool",
+        "chmod a-rwx .",
+        "mkdir -p folder/.git/objects folder/.git/refs; echo ref: refs/heads/x > folder/.git/HEAD",
+        "git init -q folder; git -C folder -c user.name=j -c user.email=j@e commit -q --allow-empty -m x",
+        "git symbolic-ref HEAD refs/heads/main",
+        "echo other > file; git stash -q; git stash drop -q",
+        "git config core.fileMode false; chmod -x tool; chmod +x file",
+        "git config extensions.worktreeConfig true; git config --worktree core.worktree /tmp",
+        "git sparse-checkout set folder; rm -f file",
+        "rm -rf \"$(git rev-parse --git-dir)\"",
+        "mkfifo pipe; rm file; mkfifo file",
+        "mv folder other; ln -s other folder",
+        "rm -rf \"$PWD\"",
     ] {
         let bench = Bench::new();
         vandal(&bench, &format!("{damage}; exit 1"));
@@ -152,4 +166,99 @@ fn a_sparse_worktree_has_whole_checkouts() {
     let _ = bench.discern(&["done"]).exits(2);
     let _ = bench.discern(&["done", "--isolated"]).exits(0);
     assert!(!bench.has("out/b"));
+}
+
+#[test]
+fn what_lies_where_a_submodule_would_be_is_removed() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "ls -A module; git init -q module/inner; touch module/file; exit 1");
+    let id = bench.git(&["commit-tree", "-m", "elsewhere", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"]);
+    bench.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{id},module")]);
+    bench.git(&["add", "discern.toml"]);
+    bench.git(&["commit", "-q", "-m", "a module that nobody works with"]);
+    let _ = bench.discern(&["done", "HEAD"]).exits(2);
+    bench.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+    let _ = bench.discern(&["done", "HEAD", "--rerun"]).exits(2);
+    assert_eq!(printed(&bench, "t"), [""; 0]);
+}
+
+#[test]
+fn settings_that_blind_git_to_modes_links_and_case_change_nothing() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "test -x tool && test ! -x plain && test -L link && cat lower LOWER");
+    for (name, content) in [("tool", "#!/bin/sh\n"), ("plain", "p\n"), ("lower", "small\n"), ("LOWER", "large\n")] {
+        bench.write(name, content);
+    }
+    let _ = bench.sh("chmod +x tool; ln -s plain link").exits(0);
+    bench.save("first");
+    for setting in ["core.fileMode=false", "core.ignoreCase=true"] {
+        let (key, value) = setting.split_once('=').expect("a setting");
+        bench.git(&["config", key, value]);
+        bench.write("plain", setting);
+        bench.git(&["commit", "-q", "-m", setting, "plain"]);
+        let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    }
+    assert_eq!(printed(&bench, "t"), ["small", "large", "small", "large"]);
+    // git writes files in the place of links now; that is not the commit.
+    bench.git(&["config", "core.symlinks", "false"]);
+    let _ = bench.sh("rm -rf home/.cache ../home/.cache").exits(0);
+    let refused = bench.discern(&["done", "HEAD", "--rerun"]).exits(2);
+    assert!(refused.stderr.contains("is not the commit, on this machine"), "{}", refused.shown());
+}
+
+#[test]
+fn a_path_that_is_too_long_for_the_system_is_refused_with_gits_words() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "true");
+    bench.git(&["add", "-A"]);
+    let id = bench.sh("echo x | git hash-object -w --stdin").exits(0).stdout;
+    let path = vec!["n".repeat(250); 17].join("/");
+    bench.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},{path}", id.trim())]);
+    bench.git(&["commit", "-q", "-m", "long"]);
+    let refused = bench.discern(&["done", "HEAD"]).exits(2);
+    assert!(refused.stderr.contains("can't be checked out"), "{}", refused.shown());
+}
+
+#[test]
+fn a_filter_process_that_fails_refuses_the_commit_and_is_asked_again() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.write(".gitattributes", "*.big filter=big\n");
+    bench.git(&["config", "filter.big.clean", "cat > /dev/null; echo pointer"]);
+    bench.git(&["config", "filter.big.smudge", "cat ../../../../../store"]);
+    bench.git(&["config", "filter.big.required", "true"]);
+    bench.job("t", "cat a.big");
+    bench.write("a.big", "content");
+    bench.save("first");
+    let refused = bench.discern(&["done", "HEAD"]).exits(2);
+    assert!(refused.stderr.contains("can't be checked out"), "{}", refused.shown());
+    std::fs::write(bench.root().join("store"), "content\n").expect("writable");
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    assert_eq!(printed(&bench, "t"), ["content"]);
+}
+
+#[test]
+fn two_pools_at_other_places_give_equal_subjects() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "true");
+    bench.save("first");
+    let subject = |bench: &Bench| {
+        let answer = bench.discern(&["done", "HEAD", "--json", "--rerun"]).exits(0).json();
+        answer["requirements"][0]["subject"].as_str().map(str::to_owned)
+    };
+    let first = subject(&bench);
+    let top = checkout(&bench, 1);
+    bench.git(&["worktree", "remove", "--force", &top.to_string_lossy()]);
+    let elsewhere = bench.root().join("another place/cache");
+    let answer = bench
+        .with_variable("XDG_CACHE_HOME", &elsewhere.to_string_lossy())
+        .discern(&["done", "HEAD", "--json", "--rerun"])
+        .exits(0)
+        .json();
+    assert!(elsewhere.is_dir());
+    assert_eq!(answer["requirements"][0]["subject"].as_str().map(str::to_owned), first);
 }

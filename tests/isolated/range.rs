@@ -160,3 +160,47 @@ fn the_command_that_repeats_a_commit_names_it() {
     let hint = format!("hint: git discern done {short} --rerun");
     assert!(again.stderr.contains(&hint), "{}", again.shown());
 }
+
+#[test]
+fn runs_of_a_range_that_was_killed_go_on_and_nothing_new_starts() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "echo x >> ../../../../../began; until test -e ../../../../../go; do sleep 0.01; done");
+    bench.save("base");
+    for number in ["1", "2", "3"] {
+        bench.write("number", number);
+        bench.save(number);
+    }
+    let running = bench.start(&["done", "HEAD~3..HEAD", "--parallel", "2"]);
+    let began = bench.root().join("began");
+    let count = || std::fs::read_to_string(&began).map_or(0, |text| text.lines().count());
+    crate::support::wait_for("two jobs", || count() == 2);
+    let _ = rustix::process::kill_process(running.pid(), rustix::process::Signal::KILL);
+    drop(running);
+    let shown = bench.discern(&["status"]);
+    assert_eq!(shown.stdout.matches("running ").count(), 2, "{}", shown.shown());
+    std::fs::write(bench.root().join("go"), "").expect("writable");
+    for commit in ["HEAD~2", "HEAD~1"] {
+        let _ = bench.discern(&["done", commit, "--wait=60"]).exits(0);
+    }
+    assert_eq!(count(), 2);
+    let _ = bench.discern(&["done", "HEAD~3..HEAD"]).exits(0);
+    assert_eq!(count(), 3);
+}
+
+#[test]
+fn a_full_pool_is_said_with_its_size_and_whom_to_follow() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.write("discern.toml", "[gate]\ntrunk = \"main\"\npool = 1\n");
+    bench.job("t", "touch ../../../../../started; until test -e ../../../../../go; do sleep 0.01; done");
+    bench.save("first");
+    bench.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+    let running = bench.start(&["done", "HEAD~1"]);
+    crate::support::wait_for("the job", || bench.root().join("started").exists());
+    let full = bench.discern(&["done", "HEAD", "--wait=0"]).exits(3);
+    assert!(full.stdout.contains("pending  the one kept checkout is in use by another run (R1-"), "{}", full.shown());
+    assert!(full.stdout.contains("follow it: git discern wait R1-"), "{}", full.shown());
+    std::fs::write(bench.root().join("go"), "").expect("writable");
+    let _ = running.wait().exits(0);
+}

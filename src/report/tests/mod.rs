@@ -54,6 +54,7 @@ fn pending() -> Pending {
         branch: Some("refs/heads/other".to_owned()),
         since: Some(instant(-125_000)),
         lease_expires_at: Some(instant(42_000)),
+        checkouts: None,
         reconnect: format!("git discern wait {}", handle(7)),
     }
 }

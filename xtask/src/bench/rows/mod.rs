@@ -2,6 +2,7 @@
 
 mod answers;
 mod crowd;
+mod isolated;
 mod kept;
 mod runs;
 mod transfer;
@@ -25,6 +26,8 @@ pub(crate) const ALL: &[(&str, Measure)] = &[
     ("crowd", crowd::one_commit),
     ("worktrees", crowd::worktrees),
     ("output", runs::output),
+    ("isolated-step", isolated::step),
+    ("isolated-twenty", isolated::twenty),
     ("start", answers::start),
     ("binary", answers::binary),
     ("ledger", kept::ledger),
