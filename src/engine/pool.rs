@@ -145,7 +145,9 @@ impl<'r> Pool<'r> {
             };
             how = match (how_now, problem) {
                 (Thoroughness::Difference | Thoroughness::Compared, _) => Thoroughness::Whole,
-                (Thoroughness::Whole, NotExact::Git(_) | NotExact::Store(_)) | (_, NotExact::Closed) => Thoroughness::Anew,
+                (Thoroughness::Whole, NotExact::Git(_) | NotExact::Store(_)) | (_, NotExact::Closed) => {
+                    Thoroughness::Anew
+                }
                 (_, NotExact::Store(error)) => return Err(error.into()),
                 (_, NotExact::Git(error)) => return Err(self.not_checked_out(head, &error).into()),
                 (_, NotExact::Refused(refusal)) => return Err(refusal.into()),

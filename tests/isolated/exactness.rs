@@ -8,8 +8,7 @@ use crate::support::Bench;
 /// A repository whose one job runs `run` and then fails unless it began in exactly the committed files.
 fn vandal(bench: &Bench, run: &str) {
     bench.gate();
-    let look =
-        "git status --porcelain --ignored; cat file; stat -c %a file tool; test -f folder/inner && echo inner; ls; \
+    let look = "git status --porcelain --ignored; cat file; stat -c %a file tool; test -f folder/inner && echo inner; ls; \
          find . -mindepth 2 -name .git; git symbolic-ref -q HEAD; git -C folder rev-parse HEAD:folder";
     bench.configure(&format!("[jobs.t]\ntouches = [\"*\"]\nrun = '''{look}\n{run}'''"));
     bench.write("file", "content\n");
