@@ -252,3 +252,35 @@ fn a_failure_on_products_of_the_same_run_is_given_again() {
     expect(&bench, &[], Then::Replayed);
     assert_eq!(bench.read("../log"), "b\nt\nt\nb\nt\n");
 }
+
+#[test]
+fn a_tool_that_is_put_in_front_of_path_is_asked() {
+    let bench = scene(
+        "mkdir ../one ../two; printf '#!/bin/sh\\necho 1\\n' > ../one/tool; printf '#!/bin/sh\\necho 2\\n' > ../two/tool
+        chmod +x ../*/tool; gate; job t tool 'toolchain = [\"tool\"]'; save",
+    );
+    let root = bench.root().to_string_lossy().into_owned();
+    let path = std::env::var("PATH").expect("a PATH");
+    let one = bench.with_variable("PATH", &format!("{root}/one:{path}"));
+    let both = bench.with_variable("PATH", &format!("{root}/two:{root}/one:{path}"));
+    expect(&one, &[], Ran(0));
+    play(&bench, "save other");
+    expect(&one, &[], Reused);
+    play(&bench, "save another");
+    expect(&both, &[], Ran(0));
+}
+
+#[test]
+fn a_tool_whose_version_depends_on_the_folder_is_asked_where_jobs_run() {
+    // As the shims of version managers do: the file beside the project says which version it is.
+    let bench = scene(
+        "echo .version > .gitignore; echo 1 > .version; mkdir below; echo 3 > below/.version; touch below/f
+        gate; job t true 'toolchain = [\"cat .version\"]'; save",
+    );
+    expect(&bench.at("below"), &[], Ran(0));
+    play(&bench, "save other");
+    expect(&bench, &[], Reused);
+    play(&bench, "echo 2 > .version; save another");
+    let document = expect(&bench.at("below"), &[], Ran(0));
+    assert_eq!(requirement(&document, "t")["reason"], "`cat .version` says `2` instead of `1`", "{document:#}");
+}

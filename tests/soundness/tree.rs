@@ -41,6 +41,12 @@ const FILES: &str = "mkdir d e; echo 1 > a; echo 1 > e/c; echo 1 > d/b; ln -s a 
 #[test_case("git config core.untrackedCache true; git status; echo 2 > n", "untracked-files"; "an untracked file beside an untracked cache")]
 #[test_case("git config core.ignoreCase true; echo 2 > A", "untracked-files"; "an untracked file that differs in case only")]
 #[test_case("git init -q n", "untracked-files"; "a nested repository")]
+#[test_case("git update-index --chmod=+x a", "dirty-tree"; "a mode in the index alone")]
+#[test_case("git config extensions.worktreeConfig true; git config --worktree core.fileMode false; chmod -x run", "dirty-tree"; "a mode behind a setting of this worktree")]
+#[test_case("printf '[core]\nfileMode = false\n' > ../included; git config include.path $PWD/../included; chmod -x run", "dirty-tree"; "a mode behind an included setting")]
+#[test_case("ln a ../hard; echo 2 > ../hard", "dirty-tree"; "a file written through another name")]
+#[test_case("t=$(stat -c %y a); printf '3\n' > a; touch -d \"$t\" a", "dirty-tree"; "an edit of equal size, with its time set back")]
+#[test_case("printf 'a -text\n* text eol=crlf\n' > .git/info/attributes; rm e/c; git checkout -q e/c; echo 2 >> e/c", "dirty-tree"; "an edit under attributes of this repository")]
 #[test_case("rm a; git symbolic-ref HEAD refs/heads/other; git branch -f other main", "dirty-tree"; "after a branch switched under the index")]
 #[test_case("git checkout -q -b o; echo 2 > a; save; git checkout -q main; echo 3 > a; save; git merge -q o || true", "unmerged"; "a conflict")]
 fn what_differs_from_the_commit_is_refused(change: &str, code: &'static str) {
@@ -212,4 +218,31 @@ fn a_smudge_filter_that_is_gone_is_noticed() {
     expect(&bench, &[], Ran(0));
     play(&bench, "git config filter.up.smudge cat; rm f; git checkout -q f; save again");
     expect(&bench, &[], Ran(1));
+}
+
+#[test]
+fn an_index_that_the_environment_names_hides_nothing() {
+    let bench = scene(FILES);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "cp .git/index ../index; echo 2 > a; git add a");
+    let elsewhere = bench.with_variable("GIT_INDEX_FILE", &bench.path().join("../index").to_string_lossy());
+    expect(&elsewhere, &[], Refused("dirty-tree"));
+}
+
+#[test]
+fn a_worktree_is_the_same_by_whatever_path_it_is_entered() {
+    let bench = scene(FILES);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "ln -s $PWD ../way; git commit -q --amend -m other");
+    expect(&bench.at("../way/d"), &[], Reused);
+    play(&bench, "echo 2 > a");
+    expect(&bench.at("../way/d"), &[], Refused("dirty-tree"));
+}
+
+#[test]
+fn attributes_that_only_this_repository_has_are_noticed() {
+    let bench = scene(FILES);
+    expect(&bench, &[], Ran(0));
+    play(&bench, "echo 'a text eol=crlf' > .git/info/attributes; rm a; git checkout -q a; git commit -q --amend -m other");
+    expect(&bench, &[], Ran(0));
 }

@@ -12,6 +12,11 @@ use Then::{Ran, Refused};
 #[test_case("cp -p a ../keep; rm a; cp -p ../keep a"; "a file replaced by its like")]
 #[test_case("mv a b; mv b a"; "a file moved away and back")]
 #[test_case("chmod +x a; chmod -x a"; "a mode changed and back")]
+#[test_case("printf 2 | dd of=a conv=notrunc status=none; printf 1 | dd of=a conv=notrunc status=none"; "a byte written in place and put back")]
+#[test_case("ln a ../hard; echo 2 > ../hard; echo 1 > ../hard; rm ../hard"; "a file written through another name and put back")]
+#[test_case("cp discern.toml ../keep; echo '[jobs.u]' >> discern.toml; cp ../keep discern.toml"; "the configuration edited and put back")]
+#[test_case("git commit -q --amend -m other"; "the commit amended")]
+#[test_case("git checkout -q -b other; git checkout -q main; git branch -q -D other; echo 2 > a; git checkout -q a"; "another branch and back, and a file written")]
 #[test_case("ln -snf d link; ln -snf a link"; "a link changed and back")]
 #[test_case("rm a"; "a file deleted")]
 #[test_case("touch -d 2001-01-01 a"; "a time set")]
@@ -53,6 +58,8 @@ fn what_happens_to_the_tree_during_a_job_ends_the_run_without_a_verdict(change: 
 #[test_case("git fetch -q ../o 2>/dev/null; git branch other; git tag v1"; "other refs")]
 #[test_case("git update-index -q --refresh; git gc -q --prune=now"; "what git does to itself")]
 #[test_case("git commit -q --allow-empty -m other; git reset -q --soft HEAD~1"; "a commit made and taken back")]
+#[test_case("git checkout -q -b other; git checkout -q main"; "another branch of the same commit and back")]
+#[test_case("git config user.name other; echo z >> .git/info/exclude; rm -rf .git/discern/seen; git update-index --assume-unchanged a"; "what a job writes into the git directory")]
 #[test_case("rm -rf ../x; git worktree add -q --detach ../x; touch ../x/n"; "another worktree")]
 fn what_leaves_the_tree_alone_is_fine(during: &str) {
     let bench = scene("echo 1 > a; printf 'ignored\\nbuild\\n' > .gitignore; gate; job t 'sh ../during'; save");
