@@ -47,7 +47,9 @@ fn each_way_in_which_a_verdict_could_be_wrong_names_tests_that_exist() {
     let page = fs::read_to_string(top.join("docs/soundness.md")).expect("readable");
     let tests = sources(&top.join("tests")) + &sources(&top.join("src"));
     let mut wrong = Vec::new();
-    for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| way") && !line.starts_with("| ---")) {
+    for row in
+        page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| way") && !line.starts_with("| ---"))
+    {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let (done, names) = match cells[..] {
             [_, done, names] => (done, names.split('`').skip(1).step_by(2).collect::<Vec<_>>()),

@@ -243,6 +243,9 @@ fn a_worktree_is_the_same_by_whatever_path_it_is_entered() {
 fn attributes_that_only_this_repository_has_are_noticed() {
     let bench = scene(FILES);
     expect(&bench, &[], Ran(0));
-    play(&bench, "echo 'a text eol=crlf' > .git/info/attributes; rm a; git checkout -q a; git commit -q --amend -m other");
+    play(
+        &bench,
+        "echo 'a text eol=crlf' > .git/info/attributes; rm a; git checkout -q a; git commit -q --amend -m other",
+    );
     expect(&bench, &[], Ran(0));
 }
