@@ -17,7 +17,7 @@ pub use gc::GcDocument;
 pub use history::{HistoryDocument, HistoryPoint, StandardHistory};
 pub use range::RangeDocument;
 pub use recovery::{RecoverAction, RecoverDocument, RecoveredClaim, RecoveredLock, StopDocument};
-pub use status::{ClaimReport, ClaimState, Progress, StatusDocument};
+pub use status::{ClaimReport, ClaimState, Expected, ExpectedRequirement, Progress, StatusDocument};
 mod hook;
 
 use crate::time::Timestamp;

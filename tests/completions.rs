@@ -26,7 +26,7 @@ fn bench() -> Bench {
 #[test]
 fn jobs_standards_and_revisions_of_the_place_are_offered() {
     let bench = bench();
-    assert_eq!(offered(&bench, &["git-discern", "run", "li"]), ["lint", "list", "lines"]);
+    assert_eq!(offered(&bench, &["git-discern", "run", "li"]), ["lint", "list"]);
     assert_eq!(offered(&bench, &["git-discern", "standards", "l"]), ["lines"]);
     assert_eq!(offered(&bench, &["git-discern", "verify", ""])[..4], ["HEAD", "main", "topic", "v1"]);
     assert_eq!(offered(&bench, &["git-discern", "expl"]), ["explain"]);
@@ -62,7 +62,7 @@ fn bash_completes_git_discern_where_git_is_completed() {
     "#;
     if let Some(outcome) = in_shell(&bench, &["bash", "--norc"], script) {
         let outcome = outcome.exits(0);
-        assert_eq!(outcome.stdout.split_whitespace().collect::<Vec<_>>(), ["lint", "list", "lines"].repeat(2));
+        assert_eq!(outcome.stdout.split_whitespace().collect::<Vec<_>>(), ["lint", "list"].repeat(2));
     }
 }
 
@@ -73,7 +73,7 @@ fn fish_completes_git_discern() {
         "git-discern completions fish | source; complete -C 'git-discern run li'; complete -C 'git discern run li'";
     if let Some(outcome) = in_shell(&bench, &["fish", "--no-config"], script) {
         let outcome = outcome.exits(0);
-        assert_eq!(outcome.stdout.split_whitespace().collect::<Vec<_>>(), ["lint", "list", "lines"].repeat(2));
+        assert_eq!(outcome.stdout.split_whitespace().collect::<Vec<_>>(), ["lint", "list"].repeat(2));
     }
 }
 

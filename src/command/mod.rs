@@ -131,15 +131,19 @@ fn no_command(arguments: &[OsString], error: &clap::Error) -> Exit {
     let answer = if wants_json(arguments) { Answer::Json } else { Answer::Text };
     let global = Global::new(Wishes { answer, color: wanted_color(arguments), ..Wishes::default() });
     let rendered = error.render();
+    // `git discern --help` is git's: it looks for a manual page, which may not be there.
+    let short = |text: String| {
+        text.replace("try '--help'", "try '-h'").replace("\u{1b}[36m--help\u{1b}[0m'.", "\u{1b}[36m-h\u{1b}[0m'.")
+    };
     if matches!(error.kind(), DisplayHelp | DisplayVersion) {
         let color = global.settings.color_output;
         let text = if color { rendered.ansi().to_string() } else { rendered.to_string() };
         global.reporter().raw(text.as_bytes());
         return Exit::Success;
     }
-    let text = rendered.to_string();
+    let text = short(rendered.to_string());
     let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_owned();
-    let page = if global.settings.color_error { rendered.ansi().to_string() } else { text };
+    let page = if global.settings.color_error { short(rendered.ansi().to_string()) } else { text };
     let refusal = Refusal { page: Some(page), ..Refusal::new(Diagnostic::new("usage", message)) };
     refuse(&global, word(arguments), &refusal)
 }

@@ -21,7 +21,7 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub struct Run {
     /// The jobs to run, with what they need; all unless given
-    #[arg(value_name = "NAME", add = ArgValueCandidates::new(Offered::Requirements))]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(Offered::Jobs))]
     pub names: Vec<String>,
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]

@@ -16,6 +16,7 @@ use crate::engine::shown::{self, Found, Log, Shown};
 use crate::exit::Exit;
 use crate::id::{CommitId, Name};
 use crate::report::html::{self, Besides};
+use crate::report::line::{Line, Role};
 use crate::report::{Answer, Reporter, show, tail};
 use crate::time::Timestamp;
 
@@ -78,6 +79,7 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
             let message = format!("could not write `{}`: {error}", path.display());
             Refusal::new(Diagnostic::new("unwritable", message))
         })?;
+        reporter.tell(&[Line::new().with(Role::Good, "wrote").with(Role::Plain, format!("  {}", path.display()))]);
     }
     answer(&shown, session.now().wall, global, &mut reporter);
     Ok(Exit::from_code(shown.document.exit).unwrap_or(Exit::Internal))

@@ -7,9 +7,11 @@ use crate::claim::Record;
 use crate::claim::record::Outcome;
 use crate::config::Config;
 use crate::document::{
-    Candidate, ClaimReport, ClaimState, CommitStanding, Diagnostic, Progress, Refusal, StatusDocument,
+    Candidate, ClaimReport, ClaimState, CommitStanding, Diagnostic, Expected, ExpectedRequirement, Progress, Refusal,
+    StatusDocument,
 };
 use crate::engine::candidate::committed_config;
+use crate::engine::forecast::{self, Prospect};
 use crate::engine::hook::{self, HookState};
 use crate::engine::known;
 use crate::engine::no_answer::NoAnswer;
@@ -17,9 +19,11 @@ use crate::engine::recovery::{self, Finding, Mode};
 use crate::engine::session::Session;
 use crate::engine::trunk;
 use crate::engine::worktree_lock::WorktreeLock;
+use crate::evidence::RequirementKey;
 use crate::exit::Exit;
 use crate::git::{Cleanliness, GitError, Head, Look, Untracked};
 use crate::id::{CommitId, OperationHandle};
+use crate::plan::Decision;
 use crate::report::live::View;
 use crate::report::status;
 use crate::report::story::retirement;
@@ -93,6 +97,7 @@ fn blank() -> StatusDocument {
         attempt: None,
         requirements: Vec::new(),
         proof: None,
+        expected: Vec::new(),
         clean: None,
         in_the_way: Vec::new(),
         unguarded: None,
@@ -146,6 +151,9 @@ fn this_commit(
     if !repository.is_bare() {
         look_at_worktree(head, look, &config, session, document)?;
     }
+    if document.standing == CommitStanding::None {
+        expect(head, &config, session, document)?;
+    }
     let next = match (document.standing, document.clean) {
         (CommitStanding::Proven, Some(false)) | (_, Some(false)) => "git discern run",
         (CommitStanding::Proven, _) => return Ok(None),
@@ -154,6 +162,32 @@ fn this_commit(
     };
     document.hints.push(next.to_owned());
     Ok(None)
+}
+
+/// What a run would reuse and what it would run; or why there can't be one.
+fn expect(head: &Head, config: &Config, session: &Session<'_>, document: &mut StatusDocument) -> Result<(), NoAnswer> {
+    match forecast::prospects(head, config, session) {
+        Ok(prospects) => {
+            document.expected = prospects.into_iter().filter_map(expected).collect();
+            Ok(())
+        }
+        Err(NoAnswer::Refused(refusal)) => {
+            document.diagnostics.extend(refusal.diagnostics);
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn expected(prospect: Prospect) -> Option<ExpectedRequirement> {
+    let would = match prospect.decision {
+        Decision::Reuse(_) => Expected::Reuse,
+        Decision::Replay(_) => Expected::Fail,
+        Decision::Run(_) => Expected::Run,
+        Decision::NotNeeded => return None,
+    };
+    let RequirementKey { kind, name } = prospect.key;
+    Some(ExpectedRequirement { kind, name, would, took_ms: prospect.expected_ms })
 }
 
 /// A commit without a usable configuration: one that is missing is a fact, one that is broken an error.

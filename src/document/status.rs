@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptSummary, Candidate, CommitStanding, Diagnostic, RequirementReport};
 use crate::claim::record::Purpose;
-use crate::evidence::Proof;
+use crate::evidence::{Proof, RequirementKind};
 use crate::exit::OutcomeWord;
 use crate::id::{AttemptId, CommitId, Name, OperationHandle};
 use crate::time::Timestamp;
@@ -33,6 +33,9 @@ pub struct StatusDocument {
     pub requirements: Vec<RequirementReport>,
     /// The Proof, when there is one.
     pub proof: Option<Proof>,
+    /// What `git discern done` would do about each requirement, where nothing is decided about the commit yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<ExpectedRequirement>,
     /// Whether the worktree is exactly that commit; null in a bare repository.
     pub clean: Option<bool>,
     /// What is in the way of a run, a path and what is the matter with it.
@@ -45,6 +48,31 @@ pub struct StatusDocument {
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that come next.
     pub hints: Vec<String>,
+}
+
+/// What a run would do about one requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpectedRequirement {
+    /// Job or standard.
+    pub kind: RequirementKind,
+    /// Its name.
+    pub name: Name,
+    /// What it would do.
+    pub would: Expected,
+    /// How long its command took last time, in milliseconds.
+    pub took_ms: Option<u64>,
+}
+
+/// What a run would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expected {
+    /// Reuse a passed verdict.
+    Reuse,
+    /// Give a failed verdict again.
+    Fail,
+    /// Run its command.
+    Run,
 }
 
 /// One unfinished run.

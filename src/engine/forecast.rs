@@ -11,12 +11,13 @@ use super::requirements::{self, Chosen, Detailed, Scope, Surroundings, Unplanned
 use super::session::Session;
 use super::trunk;
 use crate::config::{self, Config};
-use crate::document::{Diagnostic, Refusal};
+use crate::document::{Diagnostic, LOOSER, Refusal};
 use crate::evidence::subject::{Salt, SubjectInput, SubjectParts, ToolchainPart};
-use crate::evidence::{Receipt, RequirementKey, RequirementKind, explain, newest};
+use crate::evidence::{Place, Receipt, RequirementKey, RequirementKind, explain, newest};
 use crate::git::{Cleanliness, Depth, Head, InputEntry, Pathspecs, Untracked};
 use crate::id::{CommitId, Name, Subject, TreeId};
 use crate::os::environment;
+use crate::plan::{self, Decision, Known, PlanItem};
 
 /// How many changed paths are looked for.
 const CHANGED_PATHS_MAX: usize = 20;
@@ -103,6 +104,64 @@ pub fn forecast(
         key: detailed.requirement.key,
         input: detailed.input,
     })
+}
+
+/// What a run would do about one requirement.
+#[derive(Debug, Clone)]
+pub struct Prospect {
+    /// Which requirement.
+    pub key: RequirementKey,
+    /// What is decided about it.
+    pub decision: Decision,
+    /// How long its command took last time for the same content, or for the nearest.
+    pub expected_ms: Option<u64>,
+}
+
+/// What `git discern done` would do about each requirement of `head`, as the committed tree and the ledger have it. Nothing of
+/// the project is executed and the worktree is not looked at: where a toolchain command's answer is not known, its job is said
+/// to run.
+///
+/// # Errors
+/// What can't be planned is refused as a run would be; the repository or the ledger can't be read.
+pub fn prospects(head: &Head, config: &Config, session: &Session<'_>) -> Result<Vec<Prospect>, NoAnswer> {
+    let repository = session.repository;
+    let answers = recorded_answers(config, session)?;
+    let whole: BTreeMap<_, _> =
+        answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
+    let comparison = trunk::compare(repository, head.commit, config)?;
+    if let Some(looser) = comparison.looser.first() {
+        return Err(Refusal::new(Diagnostic::new(LOOSER, looser.to_string())).into());
+    }
+    let surroundings =
+        Surroundings { variable: &variable, on_disk: &[], toolchain: &whole, trunk_limits: &comparison.limits };
+    let mut details = requirements::requirements(config, Scope::Gate, head.tree, &repository.trees()?, &surroundings)
+        .map_err(cause)?;
+    let mut known = Known::nothing(Place::InPlace);
+    let complete = |detailed: &Detailed| {
+        commands_through_needs(detailed, &details, config).iter().all(|command| whole.contains_key(command))
+    };
+    let complete: Vec<bool> = details.iter().map(complete).collect();
+    for (detailed, complete) in details.iter_mut().zip(complete) {
+        let requirement = &mut detailed.requirement;
+        let found = if complete { session.ledger.receipts(requirement.subject)? } else { Default::default() };
+        let receipts = if found.newer { Vec::new() } else { found.receipts };
+        let same = newest(receipts.iter().filter(|receipt| receipt.kind == requirement.key.kind));
+        requirement.expected_ms = match same {
+            Some(receipt) => Some(receipt.duration_ms),
+            None => {
+                let near = session.ledger.nearest(requirement.key.kind, &requirement.key.name)?.receipts;
+                newest(&near).map(|receipt| receipt.duration_ms)
+            }
+        };
+        known.receipts.insert(requirement.subject, receipts);
+    }
+    let planned = plan::plan(details.into_iter().map(|detailed| detailed.requirement).collect(), &known);
+    let prospect = |item: PlanItem| Prospect {
+        key: item.requirement.key,
+        decision: item.decision,
+        expected_ms: item.requirement.expected_ms,
+    };
+    Ok(planned.items.into_iter().map(prospect).collect())
 }
 
 /// What lies otherwise than committed in the worktree, if it stands at `commit`, and a sentence where it is not that commit's tree.

@@ -66,13 +66,9 @@ impl Reporter {
         Self { settings, streams, telling, view, region, last_frame: Vec::new(), last_size: None, took_ms: None }
     }
 
-    /// Ends the story and answers: diagnostics and hints to standard error, the result to standard output.
+    /// Ends the story and answers: diagnostics to standard error, the result to standard output, and hints to standard error.
     pub fn finish(&mut self, document: &RunDocument) {
         self.diagnostics(&document.diagnostics);
-        if self.settings.detail > Detail::Quiet {
-            let hints: Vec<Line> = document.hints.iter().map(|command| diagnostic::hint(command)).collect();
-            self.tell(&hints);
-        }
         if self.settings.answer == Answer::Json {
             self.json(document);
         } else {
@@ -80,6 +76,11 @@ impl Reporter {
             let Settings { detail, color_output: color, .. } = self.settings;
             let text = answer::text(document, Answering { detail, color, took_ms: self.took_ms }, &tail);
             self.streams.output.write(&text);
+        }
+        // What comes next stands below what it is about.
+        if self.settings.detail > Detail::Quiet {
+            let hints: Vec<Line> = document.hints.iter().map(|command| diagnostic::hint(command)).collect();
+            self.tell(&hints);
         }
     }
 

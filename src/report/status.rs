@@ -4,7 +4,9 @@ use super::diagnostic::hint;
 use super::line::{Line, Role};
 use super::phrase;
 use super::story::between;
-use crate::document::{ClaimReport, ClaimState, CommitStanding, RequirementReport, Standing, StatusDocument};
+use crate::document::{
+    ClaimReport, ClaimState, CommitStanding, Expected, ExpectedRequirement, RequirementReport, Standing, StatusDocument,
+};
 use crate::time::Timestamp;
 
 /// More claims than this are counted, not listed.
@@ -12,6 +14,9 @@ const CLAIMS_SHOWN_MAX: usize = 20;
 
 /// More paths than this are counted, not listed.
 const PATHS_SHOWN_MAX: usize = 5;
+
+/// More names than this are counted, not listed.
+const NAMES_SHOWN_MAX: usize = 8;
 
 /// The width of the first column: the longest word that stands there.
 const WORD_COLUMNS: usize = 13;
@@ -85,8 +90,34 @@ fn facts(document: &StatusDocument, now: Timestamp) -> Vec<Line> {
             let failed = document.requirements.iter().filter(|one| one.verdict == Standing::Failed);
             failed.map(|one| failure(one, &ago)).collect()
         }
-        CommitStanding::Running | CommitStanding::None | CommitStanding::Unknown => Vec::new(),
+        CommitStanding::None => expected(&document.expected),
+        CommitStanding::Running | CommitStanding::Unknown => Vec::new(),
     }
+}
+
+/// What a run would reuse, and what it would run.
+fn expected(expected: &[ExpectedRequirement]) -> Vec<Line> {
+    let those = |would: Expected| expected.iter().filter(move |one| one.would == would);
+    let names = |would: Expected| {
+        let names: Vec<&str> = those(would).map(|one| one.name.as_str()).collect();
+        let more = names.len().saturating_sub(NAMES_SHOWN_MAX);
+        let shown = names.iter().take(NAMES_SHOWN_MAX).copied().collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{shown} and {more} more") } else { shown }
+    };
+    let mut lines = Vec::new();
+    for (would, said) in [(Expected::Run, "would run"), (Expected::Reuse, "known"), (Expected::Fail, "would fail")] {
+        if those(would).next().is_none() {
+            continue;
+        }
+        let line = word(Role::Faint, said).with(Role::Plain, names(would));
+        // Each took that long by itself; how many run together is up to the run.
+        let took: Option<u64> = those(would).map(|one| one.took_ms).sum();
+        lines.push(match took.filter(|_| would == Expected::Run) {
+            Some(millis) => line.with(Role::Faint, format!("  {} of work", phrase::roughly(millis))),
+            None => line,
+        });
+    }
+    lines
 }
 
 fn failure(requirement: &RequirementReport, ago: &str) -> Line {

@@ -49,6 +49,8 @@ const NOT_CAUSED: &[(&str, &str)] = &[
     ("hook-file", "a folder of hooks that can't be written; root can write everything"),
     ("internal-error", "a fault of ours"),
     ("log-unreadable", "a log that can't be read; root can read everything"),
+    ("ledger-unreadable", "a damaged ledger; tests/soundness"),
+    ("newer-receipt", "a newer version of this tool"),
     ("no-directory", "a current directory that was removed; the shell's own commands fail there as well"),
     ("no-program", "a binary that was removed while it runs"),
     ("not-absorbed", "a full disk; tests/runs"),

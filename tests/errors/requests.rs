@@ -21,7 +21,6 @@ fn command_lines_that_make_no_command() {
     is_refused(&bench, &bench, "usage-missing-job", 2, &["explain"]);
     is_refused(&bench, &bench, "usage-two-that-exclude-each-other", 2, &["done", "-q", "-v"]);
     is_refused(&bench, &bench, "usage-no-number", 2, &["done", "--wait=soon"]);
-    is_refused(&bench, &bench, "usage-range-with-junit", 2, &["done", "main..main", "--junit", "x.xml"]);
 }
 
 #[test]
@@ -68,6 +67,7 @@ fn runs_that_are_not_there() {
         .expect("a name")
         .to_owned();
     is_refused_as(&bench, &bench, "ended-before", 2, &["stop", &handle]);
+    is_refused_as(&bench, &bench, "not-forgotten", 2, &["recover", "--forget", "refs/discern/ledger"]);
 }
 
 #[test]
