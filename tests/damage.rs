@@ -282,3 +282,15 @@ fn an_old_record_put_back_by_a_mirror_push_is_named_and_forgotten() {
     let _ = bench.discern(&["done", "--rerun"]).exits(0);
     let _ = bench.discern(&["verify"]).exits(0);
 }
+
+#[test]
+fn a_finished_record_that_a_prune_took_is_written_back_by_whoever_comes_next() {
+    // `git gc --prune=now` removes what had no name when it began to look, also if it got one since.
+    let bench = proven(Refs::Files);
+    play(&bench, "id=$(git rev-parse $ref); rm -f .git/objects/$(echo $id | cut -c 1-2)/$(echo $id | cut -c 3-)");
+    let other = bench.worktree("other");
+    other.save("another commit");
+    let _ = other.discern(&["done"]).exits(0);
+    assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling", "--no-progress"]), "");
+    bench.git(&["gc", "-q"]);
+}

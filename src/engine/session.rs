@@ -108,13 +108,16 @@ impl<'r> Session<'r> {
     }
 
     /// The candidates that have a record which is not known to be finished and in the ledger: all that may have a claim, and all
-    /// whose outcome is still to be absorbed.
+    /// whose outcome is still to be absorbed. One whose object is missing is among them, so that reading it writes it back: a ref
+    /// to nothing breaks the user's own `git gc` (hazard 12).
     ///
     /// # Errors
     /// The refs can't be listed.
     pub fn claimed(&mut self) -> Result<Vec<CommitId>, StoreError> {
         let all = self.records.list()?.into_iter();
-        let open = all.filter(|(candidate, record)| self.seen.read(candidate).finished != Some(*record));
+        let open = all.filter(|(candidate, record)| {
+            self.seen.read(candidate).finished != Some(*record) || !self.records.is_there(*record)
+        });
         Ok(open.map(|(candidate, _)| candidate).collect())
     }
 

@@ -15,7 +15,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 
@@ -138,6 +138,7 @@ impl RefWriter {
     ) -> Result<Written, GitError> {
         refs.forget();
         let standing = self.deepest_folder(name);
+        let _turn = self.turn();
         let give_up = now_ms() + PATIENCE_MS;
         let (new, expected) = match change {
             Change::Set { new, expected } => (Some(new), expected),
@@ -166,6 +167,26 @@ impl RefWriter {
             restore()?;
             pause_ms(5 + u64::from(SystemRandom.uuid().as_bytes()[0]) / 4);
         }
+    }
+
+    /// In a reftable repository one lock guards all refs, and a git that does not get it in time ends and has to be started anew:
+    /// twenty runs at once did little else. So ours take turns before they ask. It is no fence, and nothing depends on it: who
+    /// waits for too long goes without.
+    fn turn(&self) -> Option<File> {
+        if self.format == RefFormat::Files {
+            return None;
+        }
+        let mut options = File::options();
+        options.create(true).append(true).mode(self.sharing.file_mode());
+        let file = options.open(self.common_dir.join("discern").join("turn")).ok()?;
+        let until_ms = now_ms() + PATIENCE_MS;
+        while file.try_lock().is_err() {
+            if now_ms() >= until_ms {
+                return None;
+            }
+            pause_ms(1 + u64::from(SystemRandom.uuid().as_bytes()[0]) / 64);
+        }
+        Some(file)
     }
 
     fn transact(&mut self, refs: &Refs, name: &str, change: Change) -> Result<(), Failure> {

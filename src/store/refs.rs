@@ -44,10 +44,14 @@ impl<'r> RefStore<'r> {
 
     /// Whether a candidate's ref still names `record`, and the object is there: its bytes need not be read again then.
     pub fn still_holds(&self, candidate: &CommitId, record: RecordId) -> bool {
+        let value = self.repository.refs().read(&ref_name(candidate));
+        value.is_ok_and(|value| value == RefValue::Direct(record.id())) && self.is_there(record)
+    }
+
+    /// Whether a record's object is in the repository.
+    pub fn is_there(&self, record: RecordId) -> bool {
         let id = record.id();
-        let named = self.repository.refs().read(&ref_name(candidate)).is_ok_and(|value| value == RefValue::Direct(id));
-        let is_there = || self.repository.objects().is_ok_and(|objects| objects.is_loose(id) || objects.contains(id));
-        named && is_there()
+        self.repository.objects().is_ok_and(|objects| objects.is_loose(id) || objects.contains(id))
     }
 
     /// The id that a record of these bytes has.

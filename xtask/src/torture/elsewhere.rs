@@ -54,7 +54,8 @@ fn one_turn(ground: &Ground, number: u32, owner: &[&str], observer: &[&str]) -> 
     ensure!(run.is_there, "the owner pauses");
     for words in [&["recover"][..], &["done"]] {
         let said = wrapped(ground, "other", observer, &[&[&*tool], words].concat()).output()?;
-        ensure!(said.status.success(), "`{}` ended with {}", words.join(" "), said.status);
+        let text = String::from_utf8_lossy(&said.stderr);
+        ensure!(said.status.success(), "`{}` ended with {}: {text}", words.join(" "), said.status);
         ensure!(ground.is_claimed(&commit), "a live owner was declared gone");
     }
     for pid in std::iter::once(run.pid()).chain(descendants(run.pid())) {
