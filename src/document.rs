@@ -60,6 +60,9 @@ pub struct RunDocument {
     /// What `standards --pin` did to `discern.toml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<PinnedLimits>,
+    /// What repeats it where it ran elsewhere than in the worktree, for people.
+    #[serde(skip)]
+    pub again: Option<String>,
 }
 
 /// Limits that were tightened where they are written. Committing that is the user's.
@@ -103,6 +106,7 @@ impl RunDocument {
             diagnostics: Vec::new(),
             hints: Vec::new(),
             pinned: None,
+            again: None,
         }
     }
 

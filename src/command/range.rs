@@ -24,7 +24,8 @@ use crate::git::Repository;
 use crate::id::CommitId;
 use crate::os::process;
 use crate::os::signal::{Signal, Signals};
-use crate::report::{Answer, Reporter, range};
+use crate::report::line::{Line, Role};
+use crate::report::{Answer, Detail, Reporter, range};
 
 /// A run's answer may be so long, in bytes.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -144,6 +145,10 @@ impl Range<'_> {
         let commit = self.commits[at].to_string();
         let words = ["--json", "done", &commit].into_iter().map(str::to_owned);
         let words: Vec<String> = words.chain(self.asked.arguments.iter().cloned()).collect();
+        if self.global.settings.detail > Detail::Quiet {
+            let begins = Line::new().with(Role::Plain, format!("begins    {}", self.commits[at].short()));
+            self.global.reporter().tell(&[begins]);
+        }
         let child = process::start_self(&words, answer.try_clone()?)?;
         Ok(Apart { at, child, answer })
     }
@@ -172,7 +177,12 @@ impl Range<'_> {
     }
 
     /// Takes in an answer, and shows it by itself where people read.
-    fn take(&mut self, at: usize, document: RunDocument, reporter: &mut Reporter) {
+    fn take(&mut self, at: usize, mut document: RunDocument, reporter: &mut Reporter) {
+        let short = self.commits[at].short();
+        document.again = Some(format!("git discern done {short} --rerun"));
+        for diagnostic in &mut document.diagnostics {
+            diagnostic.message = format!("{short}: {}", diagnostic.message);
+        }
         if self.global.settings.answer == Answer::Text {
             reporter.finish(&document);
         }

@@ -64,7 +64,8 @@ pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Con
             let message = format!("`{}` is {kind} in commit {}", config::FILE, head.commit.short());
             return Err(Refusal::new(Diagnostic::new("config-no-file", message).at(config::FILE)).into());
         }
-        let uncommitted = repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
+        let is_here = repository.head_position().is_ok_and(|(_, commit)| commit == head.commit);
+        let uncommitted = is_here && repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
         let diagnostic = if uncommitted {
             let message = format!("`{}` is not committed", config::FILE);
             Diagnostic::new("config-uncommitted", message).at(config::FILE).fix(format!("git add {}", config::FILE))

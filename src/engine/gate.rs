@@ -38,6 +38,12 @@ use crate::time::Timestamp;
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
 pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
+    let document = answer(request, session, reporter)?;
+    let elsewhere = request.isolated || request.commit.is_some();
+    Ok(RunDocument { again: elsewhere.then(|| format!("{} --rerun", request.again())), ..document })
+}
+
+fn answer(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
     repository.worktree()?;

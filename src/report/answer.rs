@@ -40,7 +40,7 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
     }
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
         let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
-        failure(&mut bytes, requirement, commit, color, tail);
+        failure(&mut bytes, requirement, (commit, document.again.as_deref()), color, tail);
     }
     let rows: Vec<Row<'_>> = document.requirements.iter().filter_map(Row::of_report).collect();
     let table = if document.command() == "standards" { standards::table(&rows) } else { Vec::new() };
@@ -74,7 +74,7 @@ fn write_line(bytes: &mut Vec<u8>, line: &Line, color: bool) {
 fn failure(
     bytes: &mut Vec<u8>,
     requirement: &RequirementReport,
-    commit: Option<CommitId>,
+    (commit, again): (Option<CommitId>, Option<&str>),
     color: bool,
     tail: &dyn Fn(&str) -> Option<Tail>,
 ) {
@@ -96,14 +96,15 @@ fn failure(
             None => faint("  log, no longer there: ", Role::Plain, log),
         }
     }
-    let again = match requirement.kind {
+    let again = match (requirement.kind, again) {
         // Preparing happens in a kept checkout, and nowhere else.
-        RequirementKind::Job if prepare::is_it(&requirement.name) => {
+        (RequirementKind::Job, _) if prepare::is_it(&requirement.name) => {
             let commit = commit.map_or(String::new(), |commit| format!(" {}", commit.short()));
             format!("git discern done --isolated{commit}")
         }
-        RequirementKind::Job => format!("git discern run {}", requirement.name),
-        RequirementKind::Standard => format!("git discern standards {}", requirement.name),
+        (_, Some(again)) => format!("{again} {}", requirement.name),
+        (RequirementKind::Job, None) => format!("git discern run {}", requirement.name),
+        (RequirementKind::Standard, None) => format!("git discern standards {}", requirement.name),
     };
     faint("  again: ", Role::Command, &again);
 }

@@ -20,7 +20,11 @@ pub fn page(document: &RangeDocument) -> Vec<Line> {
     let facts: Vec<String> = facts.map(|(number, what)| format!("{number} {what}")).collect();
     let role = if document.ok { Role::Good } else { Role::Bad };
     let all = phrase::count(document.commits.len() + document.unrun.len(), "commit");
-    let text = if facts.is_empty() { format!(": {all}") } else { format!(": {all}, {}", facts.join(", ")) };
+    let text = if facts.is_empty() {
+        format!(": {all}, the right side has none that the left has not")
+    } else {
+        format!(": {all}, {}", facts.join(", "))
+    };
     let mut lines = vec![Line::new().with(role, &document.range).with(Role::Plain, text)];
     if let Some(first) = &document.first_failed {
         let shown = Line::new().with(Role::Plain, format!("  the first that fails is {}: ", first.short()));

@@ -159,6 +159,18 @@ fn the_command_that_repeats_a_commit_names_it() {
     let again = bench.discern(&["done", "base..main"]).exits(1);
     let hint = format!("hint: git discern done {short} --rerun");
     assert!(again.stderr.contains(&hint), "{}", again.shown());
+    assert!(again.stdout.contains(&format!("again: git discern done {short} --rerun t")), "{}", again.shown());
+    let reversed = bench.discern(&["done", "main..base"]).exits(0);
+    assert!(reversed.stdout.contains("0 commits, the right side has none"), "{}", reversed.shown());
+    bench.git(&["checkout", "-q", "--orphan", "bare"]);
+    bench.git(&["rm", "-q", "--cached", "discern.toml"]);
+    let without = {
+        bench.git(&["commit", "-q", "-m", "without a configuration"]);
+        bench.head()
+    };
+    bench.git(&["checkout", "-q", "-f", "main"]);
+    let refused = bench.discern(&["done", &without]).exits(2);
+    assert!(refused.stderr.contains("has no `discern.toml`"), "{}", refused.shown());
 }
 
 #[test]
