@@ -275,8 +275,11 @@ pub struct Diagnostic {
     /// Where: paths, `discern.toml:3:7`, a ref.
     #[serde(default, rename = "where")]
     pub place: Vec<String>,
-    /// The one command that helps.
+    /// The one command that helps: it can be run as it stands, and throws no work away. Null where there is no such command.
     pub fix: Option<String>,
+    /// What helps, in words, where it is more than a command or is for a person to decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// A file with more.
     pub output_path: Option<String>,
 }
@@ -284,7 +287,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic that says `message`, and nothing more yet.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), message: message.into(), place: Vec::new(), fix: None, output_path: None }
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            place: Vec::new(),
+            fix: None,
+            advice: None,
+            output_path: None,
+        }
     }
 
     /// The same, with one more place.
@@ -298,6 +308,13 @@ impl Diagnostic {
     #[must_use]
     pub fn fix(mut self, command: impl Into<String>) -> Self {
         self.fix = Some(command.into());
+        self
+    }
+
+    /// The same, with what helps in words.
+    #[must_use]
+    pub fn advice(mut self, words: impl Into<String>) -> Self {
+        self.advice = Some(words.into());
         self
     }
 }

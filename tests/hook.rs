@@ -311,3 +311,15 @@ fn a_hook_of_lefthooks_comes_with_the_word_that_it_is_written_anew() {
     let told = install(&bench);
     assert!(!told.contains("anew"), "{told}");
 }
+
+#[test]
+fn nothing_is_said_of_kept_checkouts_because_nobody_pushes_from_there() {
+    let bench = proven();
+    let _ = bench.discern(&["done", "--isolated"]).exits(0);
+    bench.write("hooks/keep", "");
+    bench.git(&["config", "core.hooksPath", "hooks"]);
+    bench.save("hooks");
+    let _ = bench.discern(&["done", "--isolated"]).exits(0);
+    let told = install(&bench);
+    assert!(!told.contains("no hook of ours runs"), "{told}");
+}

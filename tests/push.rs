@@ -56,7 +56,8 @@ fn the_pushed_id_is_judged_and_not_head() {
     bench.save("unproven");
     bench.git(&["switch", "-q", "main"]);
     let refused = stopped(push(&bench, &["origin", "other"]), "1 commit is");
-    assert!(refused.stderr.contains("git switch other && git discern done"), "{}", refused.shown());
+    let mends = format!("mend it: git discern done {}\n", &bench.git(&["rev-parse", "other"]).trim()[..10]);
+    assert!(refused.stderr.contains(&mends), "{}", refused.shown());
     bench.git(&["switch", "-q", "other"]);
     let _ = push(&bench, &["origin", "main"]).exits(0);
 }
@@ -76,13 +77,13 @@ fn a_branch_does_not_excuse_itself_where_trunk_cannot_be_read() {
 }
 
 #[test]
-fn the_command_names_the_worktree_that_has_the_commit() {
+fn the_command_proves_the_commit_from_where_the_push_was_and_moves_nothing() {
     let bench = guarded();
     let linked = bench.worktree("topic");
     linked.save("unproven");
     let refused = stopped(push(&bench, &["origin", "topic"]), "1 commit is");
-    let command = format!("git -C {} discern done", linked.path().display());
-    assert!(refused.stderr.contains(&command), "{}", refused.shown());
+    let commit = linked.head()[..10].to_owned();
+    assert!(refused.stderr.contains(&format!("mend it: git discern done {commit}\n")), "{}", refused.shown());
     let refused = stopped(push(&linked, &["origin", "topic"]), "1 commit is");
     assert!(refused.stderr.contains("mend it: git discern done"), "{}", refused.shown());
 }
@@ -335,4 +336,32 @@ fn the_refusal_is_a_document_when_json_is_asked_for() {
     assert_eq!(document["unproven"][0]["commit"], head.as_str());
     assert_eq!(document["unproven"][0]["refs"], serde_json::json!(["refs/heads/main"]));
     assert_eq!(document["unproven"][0]["fix"], "git discern done");
+}
+
+#[test]
+fn several_commits_on_the_way_are_proven_by_one_command() {
+    let bench = guarded();
+    let first = bench.head();
+    bench.configure("[push]\ncommits = \"all\"");
+    bench.save("policy");
+    bench.write("a", "");
+    bench.save("last");
+    let refused = stopped(push(&bench, &["origin", "main"]), "2 commits are");
+    let command = format!("git discern done {}..{}", &first[..10], &bench.head()[..10]);
+    assert!(refused.stderr.contains(&format!("all at once: {command}\n")), "{}", refused.shown());
+    let _ = bench.sh(&command).exits(0);
+    let _ = push(&bench, &["origin", "main"]).exits(0);
+}
+
+#[test]
+fn a_failed_commit_is_looked_at_before_it_is_tried_again() {
+    let bench = guarded();
+    bench.job("bad", "exit 3");
+    bench.save("second");
+    let _ = bench.discern(&["done"]).exits(1);
+    let refused = stopped(push(&bench, &["origin", "main"]), "1 commit is");
+    let again = format!("or try again: git discern done {} --rerun\n", &bench.head()[..10]);
+    for part in ["what failed: git discern show\n", &again] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.shown());
+    }
 }

@@ -16,6 +16,8 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::git::Repository;
 use crate::journal::Journals;
+use crate::os::clock::{Clock as _, SystemClock};
+use crate::report::phrase;
 
 /// Set by the scripts that are printed here, to the name of their shell. No name that another tool may have set.
 pub const VARIABLE: &str = "DISCERN_COMPLETE";
@@ -165,8 +167,14 @@ fn standards(repository: &Repository) -> Vec<CompletionCandidate> {
 
 fn handles(repository: &Repository) -> Vec<CompletionCandidate> {
     let runs = Journals::new(&repository.private_dir(), repository.sharing()).list().unwrap_or_default();
+    let now = SystemClock.now().wall;
     let described = runs.into_iter().map(|run| {
-        let help = format!("{} in {}, since {}", run.command, run.directory.display(), run.started_at);
+        let help = format!(
+            "{} in {}, {} ago",
+            run.command,
+            run.directory.display(),
+            phrase::roughly(now.millis_since(run.started_at).max(0).unsigned_abs())
+        );
         CompletionCandidate::new(run.handle.as_str()).help(Some(help.into()))
     });
     described.collect()

@@ -27,7 +27,7 @@ pub fn refusal(error: &GitError) -> Refusal {
         GitError::Broken { .. } => ("broken-repository", Exit::Refused, Some("git worktree repair".to_owned())),
         GitError::UnknownFormat { .. } => ("unknown-format", Exit::Refused, None),
         GitError::NoWorktree { .. } => ("no-worktree", Exit::Refused, Some("git worktree list".to_owned())),
-        GitError::Unborn { .. } => ("no-commit", Exit::Refused, Some("git commit".to_owned())),
+        GitError::Unborn { .. } => ("no-commit", Exit::Refused, None),
         GitError::NoSuchRevision { .. } => ("no-such-revision", Exit::Refused, Some("git branch --all".to_owned())),
         GitError::Ambiguous { .. } => ("ambiguous-revision", Exit::Refused, None),
         GitError::NoTrunk { .. } => ("no-trunk", Exit::Refused, Some("git fetch origin".to_owned())),
@@ -42,5 +42,7 @@ pub fn refusal(error: &GitError) -> Refusal {
     if let GitError::Io { doing, source } = error {
         message = format!("could not {doing}: {source}");
     }
-    Refusal { exit, ..Refusal::new(Diagnostic { fix, ..Diagnostic::new(code, message) }) }
+    let advice =
+        matches!(error, GitError::Unborn { .. }).then(|| "commit something first, or name a commit".to_owned());
+    Refusal { exit, ..Refusal::new(Diagnostic { fix, advice, ..Diagnostic::new(code, message) }) }
 }

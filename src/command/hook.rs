@@ -1,19 +1,20 @@
 //! `git discern hook`: the pre-push hook, beside whatever hook is there already.
 
 use std::io::{IsTerminal as _, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::{Global, here, verify};
-use crate::config::{self, Command};
-use crate::document::{Diagnostic, HookDocument, PushedCommit, Refusal};
+use crate::config;
+use crate::document::{CommitStanding, Diagnostic, HookDocument, PushedCommit, Refusal};
 use crate::engine::hook::push::{self, Request, Unproven};
 use crate::engine::hook::{self, HookError, HookState, Installed, update};
 use crate::engine::session::Session;
 use crate::exit::Exit;
-use crate::git::worktrees::Worktree;
 use crate::git::{GitError, Repository};
+use crate::id::CommitId;
+use crate::os::clock::{Clock as _, SystemClock};
 use crate::os::{environment, program};
 use crate::report::Answer;
 use crate::report::line::Line;
@@ -157,7 +158,7 @@ fn pre_push(global: &Global, remote: Option<&str>, url: Option<&str>) -> Exit {
         }
     };
     let mut reporter = global.reporter();
-    reporter.tell(&crate::report::push::lines(&document));
+    reporter.tell(&crate::report::push::lines(&document, SystemClock.now().wall));
     reporter.diagnostics(&document.diagnostics);
     if global.settings.answer == Answer::Json {
         reporter.answer(&document, |_| Vec::new());
@@ -177,11 +178,20 @@ fn judge(remote: &str, url: &str) -> anyhow::Result<HookDocument> {
     let exit = if decided.unproven.is_empty() { Exit::Success } else { Exit::Failed };
     let mut document = HookDocument { told: decided.told, ..HookDocument::new(exit) };
     if !decided.unproven.is_empty() {
-        let worktrees = repository.worktrees()?;
-        let pushed = decided.unproven.into_iter().map(|unproven| pushed(&repository, &worktrees, unproven));
+        document.hints.extend(all_at_once(&repository, &decided.unproven)?);
+        let pushed = decided.unproven.into_iter().map(|unproven| pushed(&repository, unproven));
         document.unproven = pushed.collect::<Result<_, GitError>>()?;
     }
     Ok(document)
+}
+
+/// The command that proves all of several commits on the way to one ref; the newest comes first.
+fn all_at_once(repository: &Repository, unproven: &[Unproven]) -> Result<Option<String>, GitError> {
+    let [newest, .., oldest] = unproven else { return Ok(None) };
+    let one_way = !newest.refs.is_empty() && unproven.iter().all(|one| one.refs == newest.refs);
+    let before = repository.objects()?.commit(oldest.report.commit)?.parents.first().copied();
+    let range = |before: CommitId| format!("git discern done {}..{}", before.short(), newest.report.commit.short());
+    Ok(before.filter(|_| one_way).map(range))
 }
 
 /// Everything that git wrote; from a terminal nothing, because nobody pushes there.
@@ -196,26 +206,18 @@ fn lines_of_git() -> anyhow::Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// The commit with the one command that mends it: where it is checked out, or else what checks it out first.
-fn pushed(repository: &Repository, worktrees: &[Worktree], unproven: Unproven) -> Result<PushedCommit, GitError> {
+/// The commit with the one command that helps: it moves nothing, wherever the commit is checked out. What failed is first
+/// looked at, because proving it again only tells the failure again.
+fn pushed(repository: &Repository, unproven: Unproven) -> Result<PushedCommit, GitError> {
     let commit = unproven.report.commit;
-    let here = repository.worktree().ok();
-    let at: Vec<&Worktree> = worktrees.iter().filter(|worktree| worktree.head == Some(commit)).collect();
+    let is_here = repository.worktree().is_ok() && repository.head_position().is_ok_and(|(_, head)| head == commit);
+    let named = if is_here { String::new() } else { format!(" {}", commit.short()) };
     let tree = repository.objects()?.commit(commit)?.tree;
-    let verb = if repository.file_at(tree, config::FILE)?.is_some() { "done" } else { "init" };
-    let fix = match at.iter().find(|worktree| here == Some(worktree.path.as_path())).or(at.first()) {
-        Some(worktree) if here == Some(worktree.path.as_path()) => format!("git discern {verb}"),
-        Some(worktree) => in_worktree(&worktree.path, verb),
-        None => {
-            let branch = unproven.local_ref.as_deref().and_then(|local| local.strip_prefix("refs/heads/"));
-            let switch = branch.map_or_else(|| format!("--detach {}", commit.short()), str::to_owned);
-            format!("git switch {switch} && git discern {verb}")
-        }
+    let fix = match unproven.report.standing {
+        // Only a commit that has a configuration can be proven.
+        _ if repository.file_at(tree, config::FILE)?.is_none() => "git discern init".to_owned(),
+        CommitStanding::Failed => format!("git discern show{named}"),
+        _ => format!("git discern done{named}"),
     };
     Ok(PushedCommit { report: unproven.report, refs: unproven.refs, fix })
-}
-
-fn in_worktree(path: &Path, verb: &str) -> String {
-    let path = path.to_string_lossy();
-    Command::List(["git", "-C", &path, "discern", verb].map(str::to_owned).to_vec()).to_string()
 }

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::{Global, here};
-use crate::config::{self, detect};
+use crate::config::{self, Colour, Config, detect};
 use crate::document::{Diagnostic, InitDocument, Refusal};
 use crate::exit::{Exit, OutcomeWord};
 use crate::git::Repository;
@@ -39,7 +39,7 @@ pub fn run(global: &Global, args: &Init) -> anyhow::Result<Exit> {
     let top = repository.worktree()?;
     let path = top.join(config::FILE);
     if path.symlink_metadata().is_ok() {
-        return Err(already_there().into());
+        return Err(already_there(&path).into());
     }
     let draft = draft(&repository, top)?;
     write_new(&path, &draft.toml)?;
@@ -51,9 +51,19 @@ pub fn run(global: &Global, args: &Init) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn already_there() -> Refusal {
+/// The refusal to overwrite, with what comes next: to use the file, or what keeps it from being used.
+fn already_there(path: &Path) -> Refusal {
     let message = format!("there is a `{}` already; it is left as it is", config::FILE);
-    Refusal::new(Diagnostic::new("config-exists", message).at(config::FILE).fix("git discern run"))
+    let diagnostic = Diagnostic::new("config-exists", message).at(config::FILE);
+    let Some(text) = content(path) else { return Refusal::new(diagnostic) };
+    match Config::parse(text.as_bytes(), config::FILE) {
+        Ok(_) => Refusal::new(diagnostic.fix("git discern run")),
+        Err(invalid) => {
+            let mut refusal = Refusal::new(diagnostic);
+            refusal.diagnostics.extend(invalid.refusal(Colour::None).diagnostics);
+            refusal
+        }
+    }
 }
 
 /// Asks git and the file system what the draft needs to know.
@@ -103,7 +113,7 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
         });
     match written {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(already_there().into()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(already_there(path).into()),
         Err(error) => {
             let message = format!("could not write `{}`: {error}", config::FILE);
             Err(Refusal::new(Diagnostic::new("unwritable", message).at(config::FILE)).into())

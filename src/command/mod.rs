@@ -142,10 +142,22 @@ fn no_command(arguments: &[OsString], error: &clap::Error) -> Exit {
         return Exit::Success;
     }
     let text = short(rendered.to_string());
-    let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_owned();
+    let diagnostic = usage(&text, word(arguments));
     let page = if global.settings.color_error { short(rendered.ansi().to_string()) } else { text };
-    let refusal = Refusal { page: Some(page), ..Refusal::new(Diagnostic::new("usage", message)) };
+    let refusal = Refusal { page: Some(page), ..Refusal::new(diagnostic) };
     refuse(&global, word(arguments), &refusal)
+}
+
+/// A usage error as data, from the page that people are shown: its first paragraph is what is wrong, its tips are the advice.
+fn usage(page: &str, command: &str) -> Diagnostic {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let paragraphs = || page.trim().split("\n\n");
+    let wrong = one_line(paragraphs().next().unwrap_or_default());
+    let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
+    let tips: Vec<String> = paragraphs().flat_map(|paragraph| paragraph.split("tip: ").skip(1)).map(one_line).collect();
+    let help = if command == NO_COMMAND { "git discern -h".to_owned() } else { format!("git discern {command} -h") };
+    let diagnostic = Diagnostic::new("usage", wrong).fix(help);
+    Diagnostic { advice: (!tips.is_empty()).then(|| tips.join("; ")), ..diagnostic }
 }
 
 /// Answers with why there is no answer.
@@ -181,8 +193,11 @@ fn refusal(error: &anyhow::Error) -> Refusal {
 /// The subcommand's name as it stands among the arguments, for the document's schema: `usage` where there is none.
 fn word(arguments: &[OsString]) -> &str {
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    words.filter(|word| !word.starts_with('-')).find(|word| arguments::is_subcommand(word)).unwrap_or("usage")
+    words.filter(|word| !word.starts_with('-')).find(|word| arguments::is_subcommand(word)).unwrap_or(NO_COMMAND)
 }
+
+/// Stands in a document's schema where no subcommand was understood.
+const NO_COMMAND: &str = "usage";
 
 fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")

@@ -36,7 +36,8 @@ pub struct Recover {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Remove the unreadable record of this commit, after keeping its bytes; or what is damaged in refs/discern/ledger
+    /// Remove the record of this commit, which can't be read or is finished (its outcome stays), after keeping its bytes;
+    /// or what is damaged in refs/discern/ledger
     #[arg(long, value_name = "REV", conflicts_with = "break_lock", add = ArgValueCandidates::new(Offered::Revisions))]
     pub forget: Option<String>,
     /// Remove the lock file that a killed git left on this ref
@@ -166,10 +167,15 @@ fn forget(
             return Err(refuse("not-forgotten", message, "git discern recover").into());
         }
         // What a finished record holds is kept in the ledger before it goes.
-        Seen::Record(_, record) if !dry_run => {
+        Seen::Record(_, record) => {
+            let note = "it could be read and was finished: what it established stays in the ledger";
+            document.note = Some(note.to_owned());
+            if dry_run {
+                return Ok(());
+            }
             session.absorb(&record).map_err(|problem| StoreError { doing: "write the ledger".to_owned(), problem })?
         }
-        Seen::Record(..) | Seen::Unreadable(_) => {}
+        Seen::Unreadable(_) => {}
     }
     if !dry_run {
         document.kept = Some(session.records.forget(&candidate)?.to_string_lossy().into_owned());
@@ -238,6 +244,9 @@ fn page(document: &RecoverDocument) -> Vec<Line> {
     }
     if let Some(kept) = &document.kept {
         lines.push(word(Role::Good, "forgotten").with(Role::Plain, format!("what was there is kept in {kept}")));
+    }
+    if let Some(note) = &document.note {
+        lines.push(word(Role::Caution, "note").with(Role::Plain, note));
     }
     if lines.is_empty() {
         lines.push(Line::text("nothing to recover: no claim is unfinished"));

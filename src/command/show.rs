@@ -9,7 +9,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::completions::Offered;
 use super::{Global, done};
-use crate::document::{Diagnostic, Refusal, RunDocument};
+use crate::document::{Diagnostic, Refusal};
 use crate::engine::history::history;
 use crate::engine::session::Session;
 use crate::engine::shown::{self, Found, Log, Shown};
@@ -62,9 +62,7 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
     }
     let shown = match shown::find(commit, &mut session).map_err(done::cause)? {
         Found::Outcome(shown) => *shown,
-        Found::Running(pending) => {
-            let mut document = RunDocument::new("show", Exit::Pending);
-            document.pending = Some(*pending);
+        Found::Running(document) => {
             reporter.finish(&document);
             return Ok(Exit::Pending);
         }

@@ -69,7 +69,8 @@ fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>
     document.claims = claims(session)?;
     match repository.head() {
         Ok(head) => page = this_commit(&head, look, session, &mut document)?,
-        Err(GitError::Unborn { .. }) => document.hints.push("git commit".to_owned()),
+        Err(GitError::Unborn { .. }) if repository.is_bare() => {}
+        Err(GitError::Unborn { .. }) => document.hints.push("git add -A && git commit".to_owned()),
         Err(error) => return Err(error.into()),
     }
     document.unguarded = match hook::effective(repository)? {

@@ -116,7 +116,11 @@ fn page(document: &StopDocument) -> Vec<Line> {
             Line::new().with(Role::Caution, "ended").with(Role::Plain, text)
         }
         None => {
-            let text = format!("  {} was asked and has not settled yet", document.operation);
+            let text = format!(
+                "  {} was asked and has not settled yet, after {} s: it may be suspended (Ctrl-Z), and hears it when it goes on",
+                document.operation,
+                SETTLE_MS / 1000
+            );
             Line::new().with(Role::Caution, "asked").with(Role::Plain, text)
         }
     };

@@ -15,8 +15,10 @@ use crate::exit::Exit;
 use crate::git::Repository;
 use crate::git::objects::Commit;
 use crate::id::{CommitId, ObjectId};
+use crate::os::clock::{Clock as _, SystemClock};
 use crate::report::line::Line;
 use crate::report::{Detail, commits};
+use crate::time::Timestamp;
 
 /// More bytes than this are not read from standard input.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -56,7 +58,8 @@ pub fn run(global: &Global, args: &Verify) -> anyhow::Result<Exit> {
         () => Exit::Failed,
     };
     let document = CommitsDocument::new("verify", exit, reports);
-    global.reporter().answer(&document, |document| page(document, global.settings.detail));
+    let now = SystemClock.now().wall;
+    global.reporter().answer(&document, |document| page(document, global.settings.detail, now));
     Ok(exit)
 }
 
@@ -103,13 +106,13 @@ fn from_stdin() -> anyhow::Result<Vec<String>> {
 }
 
 /// One line for each commit; of those that are proven none, where little is to be said.
-fn page(document: &CommitsDocument, detail: Detail) -> Vec<Line> {
+fn page(document: &CommitsDocument, detail: Detail, now: Timestamp) -> Vec<Line> {
     let mut lines = Vec::new();
     for report in &document.commits {
         if report.standing != CommitStanding::Proven || detail > Detail::Quiet {
             lines.push(commits::line_with_reason(report));
             lines.extend(commits::departures(report));
-            lines.extend(commits::running(report));
+            lines.extend(commits::running(report, now));
         }
     }
     if document.commits.is_empty() && detail > Detail::Quiet {

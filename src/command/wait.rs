@@ -12,6 +12,7 @@ use crate::engine::no_answer::NoAnswer;
 use crate::engine::session::Session;
 use crate::exit::{Exit, OutcomeWord};
 use crate::report::answer;
+use crate::report::phrase;
 use crate::report::story::retirement;
 
 /// What its help ends with.
@@ -99,7 +100,14 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
     // A refusal says nothing by itself; what ended the run does.
     if let (OutcomeWord::Refused, Some(cancelled)) = (document.outcome, &document.cancelled) {
         let why = answer::cancellation(cancelled, None);
-        document.diagnostics.push(Diagnostic::new(&cancelled.reason, format!("the run was cancelled: {why}")));
+        let handle = document.attempt.as_ref().and_then(|attempt| attempt.operation.as_ref());
+        let handle = handle.map_or(String::new(), |handle| format!(" {handle}"));
+        let on = document
+            .candidate
+            .as_ref()
+            .map_or(String::new(), |it| format!(" on {} in {}", it.commit.short(), phrase::worktree(&it.worktree)));
+        let message = format!("the run{handle}{on} was cancelled: {why}");
+        document.diagnostics.push(Diagnostic::new(&cancelled.reason, message).fix("git discern status"));
     }
     Ok(document)
 }

@@ -1,13 +1,58 @@
 //! Whether text is a git pathspec that a subject may rest on. What it selects is `git`'s part; here is only its syntax.
 
-/// A pathspec whose syntax was checked, as written.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pathspec(String);
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::Position;
+
+/// A pathspec whose syntax was checked, as written. Where it is written makes no difference between two.
+#[derive(Clone)]
+pub struct Pathspec {
+    text: String,
+    at: Option<Position>,
+}
+
+impl PartialEq for Pathspec {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pathspec {}
+
+impl PartialOrd for Pathspec {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Pathspec {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl fmt::Debug for Pathspec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pathspec").field(&self.text).finish()
+    }
+}
 
 impl Pathspec {
     /// The pathspec as written.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Where it is written, if it was read from a file.
+    pub fn at(&self) -> Option<Position> {
+        self.at
+    }
+
+    /// The same, written at `at`.
+    #[must_use]
+    pub fn written(self, at: Position) -> Self {
+        Self { at: Some(at), ..self }
     }
 
     /// Checks `text` as gitglossary(7) describes pathspecs, seen from the top directory. The error says what is wrong
@@ -29,7 +74,7 @@ impl Pathspec {
         if !magic.literal {
             glob(path)?;
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self { text: text.to_owned(), at: None })
     }
 }
 

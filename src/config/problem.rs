@@ -94,8 +94,8 @@ impl Invalid {
     /// The same as a command's refusal: exit status 2, a page for people, one diagnostic for each problem.
     pub fn refusal(&self, colour: Colour) -> Refusal {
         let diagnostic = |problem: &Problem| {
-            let help = problem.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
-            Diagnostic::new("config-invalid", format!("{}{help}", problem.message)).at(self.place(problem))
+            let found = Diagnostic::new("config-invalid", problem.message.as_str()).at(self.place(problem));
+            Diagnostic { advice: problem.help.clone(), ..found }
         };
         let diagnostics = self.problems.iter().map(diagnostic).collect();
         Refusal { exit: Exit::Refused, diagnostics, page: Some(self.render(colour)) }

@@ -276,7 +276,9 @@ impl Reader {
     }
 
     fn pathspec(&mut self, Placed { value, span }: Placed<String>) -> Option<Pathspec> {
+        let at = self.position(&span);
         Pathspec::parse(&value)
+            .map(|pathspec| pathspec.written(at))
             .map_err(|fault| self.note("bad-pathspec", format!("pathspec `{value}` {fault}"), span))
             .ok()
     }

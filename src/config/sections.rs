@@ -35,7 +35,7 @@ pub(super) fn configuration(reader: &mut Reader, document: &Document<String>, di
     let standards = requirement::standards(reader, root, &gate);
     if jobs.is_empty() && standards.is_empty() && reader.problems.is_empty() {
         let problem = reader.note("nothing-to-prove", "there is no job and no standard".into(), 0..0);
-        problem.help = Some("add a job: `[jobs.test]` with `run = \"…\"`; `git discern init` looks for one".into());
+        problem.help = Some("write down what must pass: `[jobs.test]`, and below it `run = \"…\"`".into());
     }
     if jobs.len() + standards.len() > REQUIREMENTS_MAX {
         let message = format!("there are more than {REQUIREMENTS_MAX} jobs and standards");

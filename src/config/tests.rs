@@ -97,12 +97,12 @@ fn a_refusal_names_each_place_and_what_would_be_right() {
     let invalid = Config::parse(b"[jobs.t]\nrun = \"x\"\ntimout = 1\nretries = 99\n", FILE).expect_err("it is broken");
     let refusal = invalid.refusal(Colour::None);
     assert_eq!(refusal.exit.code(), 2);
-    let said: Vec<_> = refusal.diagnostics.iter().map(|one| (one.message.as_str(), one.place[0].as_str())).collect();
+    let said = refusal.diagnostics.iter().map(|it| (it.message.as_str(), it.place[0].as_str(), it.advice.as_deref()));
     assert_eq!(
-        said,
+        said.collect::<Vec<_>>(),
         [
-            ("unknown key `timout` in `[jobs.t]`; did you mean `timeout`?", "discern.toml:3:1"),
-            ("`retries` is 99", "discern.toml:4:11"),
+            ("unknown key `timout` in `[jobs.t]`", "discern.toml:3:1", Some("did you mean `timeout`?")),
+            ("`retries` is 99", "discern.toml:4:11", None),
         ]
     );
 }

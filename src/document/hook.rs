@@ -37,7 +37,7 @@ pub struct PushedCommit {
     pub report: CommitReport,
     /// The remote refs that it is pushed to; empty for a commit on the way to one of several.
     pub refs: Vec<String>,
-    /// The one command that mends it.
+    /// The one command that helps: what proves it or, where it failed, what shows the failure.
     pub fix: String,
 }
 

@@ -28,6 +28,9 @@ pub struct RecoverDocument {
     pub processes_ended: usize,
     /// The file that keeps the record that was forgotten.
     pub kept: Option<String>,
+    /// What to know about it, where it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// What went wrong, most important first.
     pub diagnostics: Vec<Diagnostic>,
     /// Commands that help.
@@ -47,6 +50,7 @@ impl RecoverDocument {
             locks: Vec::new(),
             processes_ended: 0,
             kept: None,
+            note: None,
             diagnostics: Vec::new(),
             hints: Vec::new(),
         }

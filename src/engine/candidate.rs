@@ -68,7 +68,9 @@ pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Con
         let uncommitted = is_here && repository.worktree().is_ok_and(|top| top.join(config::FILE).is_file());
         let diagnostic = if uncommitted {
             let message = format!("`{}` is not committed", config::FILE);
-            Diagnostic::new("config-uncommitted", message).at(config::FILE).fix(format!("git add {}", config::FILE))
+            Diagnostic::new("config-uncommitted", message)
+                .at(config::FILE)
+                .fix(format!("git add {} && git commit", config::FILE))
         } else {
             let message = format!("commit {} has no `{}`", head.commit.short(), config::FILE);
             Diagnostic::new("config-missing", message).at(config::FILE).fix("git discern init")

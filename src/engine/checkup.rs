@@ -11,9 +11,10 @@ use super::kept;
 use super::locks;
 use super::no_answer::NoAnswer;
 use super::recovery::{self, Finding, Mode};
+use super::requirements::{self, Unplanned};
 use super::retention;
 use super::session::Session;
-use crate::config::{self, Colour, Command, Config};
+use crate::config::{self, Colour, Command, Config, Job};
 use crate::document::{CheckState, DoctorCheck};
 use crate::git::repository::{ObjectFormat, RefFormat};
 use crate::git::{GitError, LeftoverLock, Repository};
@@ -34,10 +35,12 @@ const MIB: u64 = 1 << 20;
 /// Folders deeper than this are not looked into.
 const DEPTH_MAX: u32 = 8;
 
-/// What a shell begins a command with that is no program to look for.
-const SHELL_WORDS: [&str; 22] = [
-    "if", "for", "while", "until", "case", "test", "[", "[[", "cd", "echo", "printf", "export", "set", "exec", "exit",
-    "true", "false", ":", "!", "{", "command", "read",
+/// What a shell begins a command with that is no program to look for: its reserved words and what it does itself.
+const SHELL_WORDS: [&str; 47] = [
+    "if", "for", "while", "until", "case", "function", "select", "time", "coproc", "test", "cd", "pushd", "popd",
+    "echo", "printf", "export", "readonly", "local", "declare", "typeset", "let", "set", "unset", "shift", "exec",
+    "eval", "exit", "return", "true", "false", "command", "builtin", "type", "hash", "alias", "read", "wait", "trap",
+    "ulimit", "umask", "getopts", "source", "shopt", ".", "times", "enable", "bind",
 ];
 
 /// Looks at everything; with `mends`, what is ours and out of order is put in order.
@@ -49,6 +52,7 @@ pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, 
     let mut checks = vec![git(repository), format(repository)];
     let config = config(repository, &mut checks);
     checks.extend(config.as_ref().map(|config| commands(config, repository)));
+    checks.extend(config.as_ref().and_then(|config| pathspecs(config, repository)));
     checks.extend(repository.worktree().ok().map(|_| hook(repository)));
     checks.push(writable(repository));
     checks.push(file_system(repository));
@@ -161,7 +165,7 @@ fn commands(config: &Config, repository: &Repository) -> DoctorCheck {
         return check("commands", CheckState::Note, "not looked for: there is no worktree here");
     };
     let path = environment::variable("PATH");
-    let programs: BTreeSet<String> = config.jobs.iter().filter_map(|job| program_of(&job.run)).collect();
+    let programs: BTreeSet<String> = config.jobs.iter().filter_map(|job| program_to_look_for(job, config)).collect();
     let missing: Vec<String> = programs
         .iter()
         .filter(|program| !program::is_there(program, path.as_deref(), top))
@@ -174,21 +178,39 @@ fn commands(config: &Config, repository: &Repository) -> DoctorCheck {
     check("commands", CheckState::Broken, message)
 }
 
-/// The program that a command begins with; nothing where only a shell could say.
+/// The program that a job begins with; nothing where it is not sure that it has to be there now. A path may be what an
+/// earlier job makes.
+fn program_to_look_for(job: &Job, config: &Config) -> Option<String> {
+    let made_before = !job.influences.needs.is_empty() || !job.after.is_empty() || config.gate.prepare.is_some();
+    program_of(&job.run).filter(|program| !(program.contains('/') && made_before))
+}
+
+/// The program that a command begins with; nothing where only a shell could say: behind an assignment or an expansion, and
+/// where the word may be a function.
 fn program_of(command: &Command) -> Option<String> {
     match command {
         Command::List(words) => words.first().cloned(),
         Command::Shell(line) => {
-            let word = line.split_whitespace().find(|word| !is_assignment(word))?;
+            let word = line.split_whitespace().next()?;
             let plain = word.chars().all(|it| it.is_ascii_alphanumeric() || "/._-+".contains(it));
-            (plain && !SHELL_WORDS.contains(&word)).then(|| word.to_owned())
+            (plain && !line.contains("()") && !SHELL_WORDS.contains(&word)).then(|| word.to_owned())
         }
     }
 }
 
-fn is_assignment(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    word.contains('=') && !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+/// Whether every pathspec selects something, as a run of the commit demands.
+fn pathspecs(config: &Config, repository: &Repository) -> Option<DoctorCheck> {
+    let head = repository.head().ok()?;
+    let trees = repository.trees().ok()?;
+    match requirements::check_pathspecs(config, head.tree, &trees) {
+        Ok(()) => None,
+        Err(Unplanned::Refused(refusal)) => {
+            let first = refusal.diagnostics.into_iter().next()?;
+            let message = [&[first.message][..], &first.place].concat().join(", ");
+            Some(DoctorCheck { fix: first.fix, ..check("inputs", CheckState::Broken, message) })
+        }
+        Err(Unplanned::Git(error)) => Some(check("inputs", CheckState::Broken, error.to_string())),
+    }
 }
 
 fn hook(repository: &Repository) -> DoctorCheck {
@@ -409,7 +431,13 @@ mod tests {
     fn a_program_is_looked_for_only_where_its_name_is_plain() {
         let of = |line: &str| program_of(&Command::Shell(line.to_owned()));
         assert_eq!(of("cargo test --all"), Some("cargo".to_owned()));
-        assert_eq!(of("RUSTFLAGS=-g ./run it"), Some("./run".to_owned()));
+        assert_eq!(of("./run it"), Some("./run".to_owned()));
+        assert_eq!(of("RUSTFLAGS=-g ./run it"), None, "PATH may be among what is set");
+        assert_eq!(of("V=$(git describe --always) make"), None);
+        assert_eq!(of("n=$(grep -c x f.txt); test $n -lt 3"), None);
+        assert_eq!(of("n=$(cat /tmp/fl 2>/dev/null || echo 0)"), None);
+        assert_eq!(of("check() { make; }; check"), None);
+        assert_eq!(of("check () { make; }; check"), None);
         assert_eq!(of("if test -e x; then y; fi"), None);
         assert_eq!(of("$(which it) now"), None);
         assert_eq!(program_of(&Command::List(vec!["make".to_owned()])), Some("make".to_owned()));

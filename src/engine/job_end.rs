@@ -56,18 +56,19 @@ impl JobEnd {
     /// What ended it, with the sentence for a person. Whether it was too late, or its run had told it to end, is for the
     /// owner to say, who knows what it asked for; [`by_order`](Self::by_order) says whether that came in time.
     ///
-    /// `last_lines` are the last of the log, in which a shell says what it did not find; `path` is the `PATH` searched.
-    pub fn how(&self, command: &Command, last_lines: &[String], path: &str) -> ExecutionHow {
+    /// `last_lines` are the last of the log, in which a shell says what it did not find.
+    pub fn how(&self, command: &Command, last_lines: &[String]) -> ExecutionHow {
         let by_shell = matches!(command, Command::Shell(_));
         match &self.exit {
             Exit::NotStarted { program, errno } => ExecutionHow::NotStarted {
                 code: None,
-                why: not_started(program, &in_brief(&io::Error::from_raw_os_error(*errno)), path),
+                why: not_started(program, &in_brief(&io::Error::from_raw_os_error(*errno))),
             },
             Exit::Unknown { why } => ExecutionHow::Unseen(why.clone()),
-            Exit::Process(ProcessEnd::Code(code @ (SHELL_CANNOT_EXECUTE | SHELL_NOT_FOUND))) if by_shell => {
+            Exit::Process(end @ ProcessEnd::Code(code @ (SHELL_CANNOT_EXECUTE | SHELL_NOT_FOUND))) if by_shell => {
                 let problem = if *code == SHELL_NOT_FOUND { "not found" } else { "it can't be executed" };
-                let why = not_started(&missing_program(command, last_lines), problem, path);
+                let program = named_by_shell(last_lines);
+                let why = program.map_or_else(|| in_words(*end), |program| not_started(program, problem));
                 ExecutionHow::NotStarted { code: Some(*code), why }
             }
             Exit::Process(end @ ProcessEnd::Code(code)) => ExecutionHow::Exited { code: *code, why: in_words(*end) },
@@ -78,12 +79,14 @@ impl JobEnd {
     }
 }
 
-fn not_started(program: &str, why: &str, path: &str) -> String {
-    format!("`{program}` could not be started: {why} (PATH is `{path}`)")
+fn not_started(program: &str, why: &str) -> String {
+    format!("`{program}` could not be started: {why}")
 }
 
 fn in_words(end: ProcessEnd) -> String {
     match end {
+        ProcessEnd::Code(SHELL_NOT_FOUND) => format!("{end} (how a shell says that a command was not found)"),
+        ProcessEnd::Code(SHELL_CANNOT_EXECUTE) => format!("{end} (how a shell says that a command can't be executed)"),
         ProcessEnd::Code(code @ 129..=192) => {
             let signal = crate::os::signal::name(code - SHELL_SIGNAL_BASE);
             format!("{end} (how a shell says that {signal} killed a command)")
@@ -98,25 +101,18 @@ pub(super) fn in_brief(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
-/// The program that the shell did not find: as the shell itself said in the log (`sh: 1: tsc: not found`, `bash: line 1:
-/// tsc: command not found`), else the first word of the command.
-fn missing_program(command: &Command, last_lines: &[String]) -> String {
-    let said = last_lines.iter().rev().find_map(|line| {
+/// The program that a shell did not find or could not execute, if one says so with the line where: `sh: 1: tsc: not found`,
+/// `bash: line 1: tsc: command not found`. Other programs have such sentences about other things, without a line.
+fn named_by_shell(last_lines: &[String]) -> Option<&str> {
+    let complaints = [": command not found", ": not found", ": No such file or directory", ": Permission denied"];
+    last_lines.iter().rev().find_map(|line| {
         let line = line.trim_end();
-        let complaints = [": command not found", ": not found", ": No such file or directory", ": Permission denied"];
         let before = complaints.iter().find_map(|complaint| line.strip_suffix(complaint))?;
-        Some(before.rsplit(": ").next().unwrap_or(before).to_owned())
-    });
-    said.unwrap_or_else(|| match command {
-        Command::Shell(text) => first_program(text).to_owned(),
-        Command::List(words) => words.first().cloned().unwrap_or_default(),
+        let (place, program) = before.rsplit_once(": ")?;
+        let number = place.rsplit_once(": ")?.1;
+        let is_line = number.strip_prefix("line ").unwrap_or(number).bytes().all(|byte| byte.is_ascii_digit());
+        (is_line && !program.contains(char::is_whitespace)).then_some(program)
     })
-}
-
-/// The first word of a shell command that is no assignment.
-fn first_program(text: &str) -> &str {
-    let is_assignment = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '"', '\'']));
-    text.split_whitespace().find(|word| !is_assignment(word)).unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -136,7 +132,7 @@ mod tests {
     }
 
     fn how(exit: Exit, command: &Command, last_line: &str) -> ExecutionHow {
-        end(exit).how(command, &[last_line.to_owned()], "/bin")
+        end(exit).how(command, &[last_line.to_owned()])
     }
 
     fn code(code: i32) -> Exit {
@@ -161,12 +157,10 @@ mod tests {
     #[test]
     fn a_program_that_the_shell_does_not_find_is_named() {
         let named = |line: &str, said: &str| how(code(127), &shell(line), said);
-        let why = "`tsc` could not be started: not found (PATH is `/bin`)".to_owned();
-        let tsc = ExecutionHow::NotStarted { code: Some(127), why };
+        let tsc = ExecutionHow::NotStarted { code: Some(127), why: "`tsc` could not be started: not found".to_owned() };
         assert_eq!(named("cd web && tsc -p .", "/bin/sh: 1: tsc: not found"), tsc);
         assert_eq!(named("cd web && tsc -p .", "bash: line 1: tsc: command not found"), tsc);
-        assert_eq!(named("CI=1 A= tsc -p .", "something else"), tsc);
-        let why = "`./run` could not be started: it can't be executed (PATH is `/bin`)".to_owned();
+        let why = "`./run` could not be started: it can't be executed".to_owned();
         assert_eq!(
             how(code(126), &shell("./run"), "/bin/sh: 1: ./run: Permission denied"),
             ExecutionHow::NotStarted { code: Some(126), why }
@@ -175,9 +169,18 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_a_list_that_is_not_there_is_named_with_the_path_searched() {
+    fn what_no_shell_says_is_not_made_up() {
+        for said in ["", "npm error code 127", "cat: notes: No such file or directory", "error: it was: not found"] {
+            let why = "exited with status 127 (how a shell says that a command was not found)".to_owned();
+            let unnamed = ExecutionHow::NotStarted { code: Some(127), why };
+            assert_eq!(how(code(127), &shell("npm run lint"), said), unnamed, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_program_of_a_list_that_is_not_there_is_named() {
         let missing = Exit::NotStarted { program: "tsc".into(), errno: 2 };
-        let why = "`tsc` could not be started: no such file or directory (PATH is `/bin`)".to_owned();
+        let why = "`tsc` could not be started: no such file or directory".to_owned();
         assert_eq!(how(missing, &Command::List(vec!["tsc".into()]), ""), ExecutionHow::NotStarted { code: None, why });
     }
 }

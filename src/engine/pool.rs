@@ -307,12 +307,12 @@ fn place(repository: &Repository, gate: &Gate) -> Result<PathBuf, Refusal> {
         Some(named) => common_dir.parent().unwrap_or(common_dir).join(named),
         None => cache().map(|cache| cache.join("git-discern")).ok_or_else(|| {
             let message = "there is no place for kept checkouts: neither XDG_CACHE_HOME nor HOME is set";
-            Refusal::new(Diagnostic::new("no-place", message).fix("set `checkouts` in `[gate]`"))
+            Refusal::new(Diagnostic::new("no-place", message).advice("set `checkouts` in `[gate]`"))
         })?,
     };
     let refused = |why: String| {
         let message = format!("kept checkouts can't lie in `{}`: {why}", place.display());
-        Refusal::new(Diagnostic::new("no-place", message).fix("set `checkouts` in `[gate]`"))
+        Refusal::new(Diagnostic::new("no-place", message).advice("set `checkouts` in `[gate]`"))
     };
     // As the kernel knows it, since git registers it so.
     let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());

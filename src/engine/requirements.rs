@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{self, Config, Influences, Measure, Pathspec, Per, Position, Source};
+use crate::config::{self, Config, Influences, Measure, Pathspec, Per, Source};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{
     self, Definition, Denominator, InputEntry, Inputs, Platform, SubjectInput, ToolchainAnswer, Unit,
@@ -167,7 +167,7 @@ struct Maker<'m> {
 impl Maker<'_> {
     fn job(&self, job: &config::Job, scope: Scope<'_>, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
         let source = subject::Source::Run(job.run.clone());
-        let input = self.input(source, None, &job.influences, job.at, known)?;
+        let input = self.input(source, None, &job.influences, known)?;
         Ok(Detailed::job(job, input, scope == Scope::Gate))
     }
 
@@ -186,10 +186,10 @@ impl Maker<'_> {
         };
         let measure = subject::Measure {
             metric: standard.metric.clone(),
-            per: standard.per.as_ref().map(|per| self.denominator(per, standard.at)).transpose()?,
+            per: standard.per.as_ref().map(|per| self.denominator(per)).transpose()?,
             scale: standard.scale.as_ref().map(ToString::to_string),
         };
-        let input = self.input(source, Some(measure), &standard.influences, standard.at, known)?;
+        let input = self.input(source, Some(measure), &standard.influences, known)?;
         let limit = Limit {
             direction: standard.direction,
             own: standard.limit.clone(),
@@ -218,14 +218,13 @@ impl Maker<'_> {
         source: subject::Source,
         measure: Option<subject::Measure>,
         influences: &Influences,
-        at: Position,
         known: &BTreeMap<Name, Subject>,
     ) -> Result<SubjectInput, Unplanned> {
         let (inputs, on_disk) = match &influences.inputs {
             None => (Inputs::WholeTree, self.on_disk(None)?),
             Some(pathspecs) => {
                 let on_disk = self.on_disk(Some(pathspecs))?;
-                let (pathspecs, entries) = self.select(pathspecs, "inputs", at, Folders::Whole)?;
+                let (pathspecs, entries) = self.select(pathspecs, "inputs", Folders::Whole)?;
                 (Inputs::Selected { pathspecs, entries }, on_disk)
             }
         };
@@ -261,37 +260,64 @@ impl Maker<'_> {
         Ok(there.iter().filter(counts).map(entry).collect())
     }
 
-    fn denominator(&self, per: &Per, at: Position) -> Result<Denominator, Unplanned> {
+    fn denominator(&self, per: &Per) -> Result<Denominator, Unplanned> {
         let (unit, pathspecs) = match per {
             Per::Metric(name) => return Ok(Denominator::Metric(name.clone())),
             Per::Lines(pathspecs) => (Unit::Lines, pathspecs),
             Per::Files(pathspecs) => (Unit::Files, pathspecs),
             Per::Bytes(pathspecs) => (Unit::Bytes, pathspecs),
         };
-        let (pathspecs, entries) = self.select(pathspecs, "per", at, Folders::Expanded)?;
+        let (pathspecs, entries) = self.select(pathspecs, "per", Folders::Expanded)?;
         Ok(Denominator::Counted { unit, pathspecs, entries })
     }
 
-    /// What pathspecs select in the candidate's tree; each must select something (B071).
     fn select(
         &self,
         pathspecs: &[Pathspec],
         key: &str,
-        at: Position,
         folders: Folders,
     ) -> Result<(Vec<Pathspec>, Vec<InputEntry>), Unplanned> {
-        let texts: Vec<String> = pathspecs.iter().map(|it| it.as_str().to_owned()).collect();
-        let selected = self.trees.select(self.tree, &Pathspecs::parse(&texts)?, folders)?;
-        if let Some(unmatched) = selected.unmatched.first() {
-            let message = format!("`{unmatched}` in `{key}` selects no file of the commit");
-            let mut diagnostic = Diagnostic::new("inputs-match-nothing", message);
-            diagnostic.place = vec![format!("{}:{}:{}", config::FILE, at.line, at.column)];
-            diagnostic.fix = Some(format!("git ls-files -- '{unmatched}'"));
-            return Err(Refusal::new(diagnostic).into());
-        }
+        let entries = select(self.trees, self.tree, pathspecs, key, folders)?;
         let entry = |it: crate::git::tree::InputEntry| InputEntry { path: it.path.into(), mode: it.mode, id: it.id };
-        Ok((pathspecs.to_vec(), selected.entries.into_iter().map(entry).collect()))
+        Ok((pathspecs.to_vec(), entries.into_iter().map(entry).collect()))
     }
+}
+
+/// What pathspecs select in a commit's tree; each must select something (B071).
+fn select(
+    trees: &Trees<'_>,
+    tree: TreeId,
+    pathspecs: &[Pathspec],
+    key: &str,
+    folders: Folders,
+) -> Result<Vec<crate::git::tree::InputEntry>, Unplanned> {
+    let texts: Vec<String> = pathspecs.iter().map(|it| it.as_str().to_owned()).collect();
+    let selected = trees.select(tree, &Pathspecs::parse(&texts)?, folders)?;
+    let Some(unmatched) = selected.unmatched.first() else { return Ok(selected.entries) };
+    let message = format!("`{unmatched}` in `{key}` selects no file of the commit");
+    let mut diagnostic = Diagnostic::new("inputs-match-nothing", message).fix("git ls-files");
+    let written = pathspecs.iter().find(|it| it.as_str() == unmatched.as_str()).and_then(Pathspec::at);
+    diagnostic.place.extend(written.map(|at| format!("{}:{at}", config::FILE)));
+    Err(Refusal::new(diagnostic).into())
+}
+
+/// Refuses as planning does, where a declared pathspec selects nothing in `tree`. Nothing else is looked at.
+///
+/// # Errors
+/// One selects nothing; a tree can't be read.
+pub fn check_pathspecs(config: &Config, tree: TreeId, trees: &Trees<'_>) -> Result<(), Unplanned> {
+    let jobs = config.jobs.iter().map(|job| &job.influences);
+    for influences in jobs.chain(config.standards.iter().map(|standard| &standard.influences)) {
+        if let Some(inputs) = &influences.inputs {
+            select(trees, tree, inputs, "inputs", Folders::Whole)?;
+        }
+    }
+    for per in config.standards.iter().filter_map(|standard| standard.per.as_ref()) {
+        if let Per::Lines(pathspecs) | Per::Files(pathspecs) | Per::Bytes(pathspecs) = per {
+            select(trees, tree, pathspecs, "per", Folders::Expanded)?;
+        }
+    }
+    Ok(())
 }
 
 /// Stands where a job that is not there would; parsing has made sure that none is missing.

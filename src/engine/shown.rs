@@ -6,6 +6,7 @@ use super::evaluate;
 use super::known;
 use super::measure;
 use super::no_answer::NoAnswer;
+use super::recovery::{self, Finding, Mode};
 use super::session::Session;
 use super::trunk::Comparison;
 use crate::claim::Record;
@@ -35,8 +36,8 @@ pub struct Shown {
 pub enum Found {
     /// An outcome that decides.
     Outcome(Box<Shown>),
-    /// None yet, and a run works on it.
-    Running(Box<Pending>),
+    /// None yet, and a run has claimed it: the answer of `show`.
+    Running(Box<RunDocument>),
     /// Nothing.
     Nothing,
 }
@@ -48,10 +49,19 @@ pub enum Found {
 pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, NoAnswer> {
     let read = session.repository.objects()?.commit(commit)?;
     let Some(outcome) = known::newest_outcome(session, commit)? else {
-        return Ok(match session.look(&commit) {
-            Seen::Record(_, record) if !record.is_finished() => Found::Running(Box::new(known::pending(&record))),
-            _ => Found::Nothing,
-        });
+        let by = session.retiring_run("show", None);
+        let pending = match recovery::inspect(commit, session, &by, Mode::Look).what {
+            Finding::Live { record, .. } => known::pending(&record),
+            Finding::Abandoned { record, .. } => {
+                Pending { reconnect: "git discern recover".to_owned(), ..known::pending(&record) }
+            }
+            _ => return Ok(Found::Nothing),
+        };
+        let (branch, worktree) = (pending.branch.clone(), pending.worktree.clone());
+        let mut document = RunDocument::new("show", Exit::Pending);
+        document.candidate = Some(Candidate { commit, tree: read.tree, branch, worktree });
+        document.pending = Some(pending);
+        return Ok(Found::Running(Box::new(document)));
     };
     let head = Head { commit, tree: read.tree, branch: None, summary: read.summary.clone() };
     let config = committed_config(session.repository, &head).ok();

@@ -135,7 +135,7 @@ pub enum ExecutionHow {
     },
     /// Nobody saw how it ended; the sentence.
     Unseen(String),
-    /// It could not be started; why, with program and `PATH`.
+    /// It could not be started; why, with the program.
     NotStarted {
         /// The exit code, where a shell said so.
         code: Option<i32>,

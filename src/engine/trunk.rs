@@ -197,7 +197,7 @@ fn config_of(repository: &Repository, commit: CommitId, file: &str) -> Result<Op
 fn refusal(repository: &Repository, code: &str, message: String, branch: &str) -> Refusal {
     let diagnostic = Diagnostic::new(code, message);
     let Some(remote) = remote(repository) else {
-        return Refusal::new(diagnostic.fix(format!("git branch {branch} COMMIT")));
+        return Refusal::new(diagnostic.advice(format!("make the branch: `git branch {branch} COMMIT`")));
     };
     let unshallow = if repository.is_shallow() { " --unshallow" } else { "" };
     let fetch = format!("git fetch{unshallow} {remote} +refs/heads/{branch}:refs/remotes/{remote}/{branch}");

@@ -23,8 +23,10 @@ pub struct Head {
 pub enum Operation {
     /// `git merge`.
     Merge,
-    /// `git rebase`, `git am`.
+    /// `git rebase`.
     Rebase,
+    /// `git am`.
+    Am,
     /// `git cherry-pick`.
     CherryPick,
     /// `git revert`.
@@ -39,9 +41,22 @@ impl Operation {
         match self {
             Self::Merge => "merge",
             Self::Rebase => "rebase",
+            Self::Am => "am",
             Self::CherryPick => "cherry-pick",
             Self::Revert => "revert",
             Self::Bisect => "bisect",
+        }
+    }
+
+    /// The command that ends it and keeps what it came to.
+    pub fn finish(self) -> &'static str {
+        match self {
+            Self::Merge => "git merge --continue",
+            Self::Rebase => "git rebase --continue",
+            Self::Am => "git am --continue",
+            Self::CherryPick => "git cherry-pick --continue",
+            Self::Revert => "git revert --continue",
+            Self::Bisect => "git bisect reset",
         }
     }
 }
@@ -72,6 +87,9 @@ impl Repository {
     /// What a person began here and has not finished; the first that is found.
     pub fn operation(&self) -> Result<Option<Operation>, GitError> {
         let has = |name: &str| self.git_dir().join(name).exists();
+        if has("rebase-apply/applying") {
+            return Ok(Some(Operation::Am));
+        }
         if has("rebase-merge") || has("rebase-apply") {
             return Ok(Some(Operation::Rebase));
         }

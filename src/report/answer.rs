@@ -6,13 +6,14 @@ use super::line::{Line, Role};
 use super::phrase;
 use super::settings::Detail;
 use super::standards::{self, Row};
-use super::story::{retirement, standing};
+use super::story::{between, retirement, standing};
 use super::tail::Tail;
 use crate::document::{Cancelled, LOOSER, Pending, RequirementReport, RunDocument, Source, Standing};
 use crate::engine::prepare;
 use crate::evidence::{Proof, RequirementKind};
 use crate::exit::{Exit, OutcomeWord};
 use crate::id::CommitId;
+use crate::time::Timestamp;
 
 /// Lines of a failed job's log that are shown.
 pub const TAIL_LINES_MAX: usize = 20;
@@ -21,7 +22,7 @@ pub const TAIL_LINES_MAX: usize = 20;
 const NOTE_COLUMNS: usize = 10;
 
 /// How an answer is told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answering {
     /// How much.
     pub detail: Detail,
@@ -29,18 +30,20 @@ pub struct Answering {
     pub color: bool,
     /// How long the run took, in milliseconds, if there was one.
     pub took_ms: Option<u64>,
+    /// When it is told: ages count from here.
+    pub now: Timestamp,
 }
 
 /// The answer as it is written to standard output. `tail` gives the last lines of a log, if it can be read.
 pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) -> Option<Tail>) -> Vec<u8> {
-    let Answering { detail, color, took_ms } = answering;
+    let Answering { detail, color, took_ms, now } = answering;
     let mut bytes = Vec::new();
     if detail == Detail::Quiet && document.ok {
         return bytes;
     }
     for requirement in document.requirements.iter().filter(|one| one.verdict == Standing::Failed) {
         let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
-        failure(&mut bytes, requirement, (commit, document.again.as_deref()), color, tail);
+        failure(&mut bytes, requirement, (commit, document.again.as_deref()), answering, tail);
     }
     let rows: Vec<Row<'_>> = document.requirements.iter().filter_map(Row::of_report).collect();
     let table = if document.command() == "standards" { standards::table(&rows) } else { Vec::new() };
@@ -52,7 +55,7 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
         let note = Line::new().column(Role::Caution, "note", NOTE_COLUMNS).with(Role::Plain, text);
         write_line(&mut bytes, &note, color);
     }
-    for (at, line) in verdict(document).into_iter().enumerate() {
+    for (at, line) in verdict(document, now).into_iter().enumerate() {
         let took =
             took_ms.filter(|_| at == 0).map_or(String::new(), |millis| format!("  in {}", phrase::duration(millis)));
         write_line(&mut bytes, &line.with(Role::Faint, took), color);
@@ -75,10 +78,10 @@ fn failure(
     bytes: &mut Vec<u8>,
     requirement: &RequirementReport,
     (commit, again): (Option<CommitId>, Option<&str>),
-    color: bool,
+    Answering { color, now, .. }: Answering,
     tail: &dyn Fn(&str) -> Option<Tail>,
 ) {
-    write_line(bytes, &failure_headline(requirement), color);
+    write_line(bytes, &failure_headline(requirement, now), color);
     let shown = requirement.log.as_deref().and_then(tail);
     for line in shown.iter().flat_map(|tail| &tail.lines) {
         bytes.extend_from_slice(b"  | ");
@@ -109,13 +112,15 @@ fn failure(
     faint("  again: ", Role::Command, &again);
 }
 
-fn failure_headline(requirement: &RequirementReport) -> Line {
+fn failure_headline(requirement: &RequirementReport, now: Timestamp) -> Line {
     let mut line =
         Line::new().with(Role::Bad, "failed").with(Role::Plain, "  ").with(Role::Strong, requirement.name.as_str());
     let facts = [
         requirement.reason.clone().or_else(|| ended_how(requirement)),
         requirement.duration_ms.map(|millis| format!("after {}", phrase::duration(millis))),
-        requirement.reused_from.as_ref().map(|from| format!("verdict of {} on {}", from.at, from.commit.short())),
+        requirement.reused_from.as_ref().map(|from| {
+            format!("verdict from {} ago on {}", phrase::roughly(between(from.at, now)), from.commit.short())
+        }),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     if !facts.is_empty() {
@@ -129,13 +134,13 @@ fn ended_how(requirement: &RequirementReport) -> Option<String> {
     by_signal.or_else(|| requirement.exit_code.map(|code| format!("exit status {code}")))
 }
 
-/// How it ended, in one line, or two where there is a command to type.
-fn verdict(document: &RunDocument) -> Vec<Line> {
+/// How it ended, in one line, or more where there is a command to type.
+fn verdict(document: &RunDocument, now: Timestamp) -> Vec<Line> {
     let what = document.candidate.as_ref().map_or("the tree as it stands".to_owned(), |it| it.commit.short());
     match document.outcome {
         OutcomeWord::Passed => vec![passed(document, &what)],
         OutcomeWord::Failed => vec![failed(document, &what)],
-        OutcomeWord::Pending => document.pending.as_ref().map_or_else(Vec::new, |pending| held(pending, &what)),
+        OutcomeWord::Pending => document.pending.as_ref().map_or_else(Vec::new, |pending| held(pending, &what, now)),
         OutcomeWord::Cancelled => vec![cancelled(document, &what)],
         OutcomeWord::StoreError => {
             let text = format!("{what}: the store could not be read or written{}", obtained(document));
@@ -182,8 +187,8 @@ fn failed(document: &RunDocument, what: &str) -> Line {
     Line::new().with(Role::Bad, word).with(Role::Plain, text)
 }
 
-/// One pending cause (C26): who has it, where, since when, until when, and the command that reconnects.
-fn held(pending: &Pending, what: &str) -> Vec<Line> {
+/// One pending cause (C26): who has it; where, for how long, until when; and the command that reconnects.
+fn held(pending: &Pending, what: &str, now: Timestamp) -> Vec<Line> {
     let mut text = match (&pending.attempt, pending.checkouts) {
         (Some(attempt), _) => format!("  {what} is claimed by attempt {attempt}"),
         (None, Some(checkouts)) => format!("  {}", phrase::all_in_use(checkouts)),
@@ -192,21 +197,20 @@ fn held(pending: &Pending, what: &str) -> Vec<Line> {
     if let Some(handle) = &pending.operation {
         text.push_str(&format!(" ({handle})"));
     }
+    let mut facts = Vec::new();
     if pending.checkouts.is_none() {
-        text.push_str(&format!(" in {}", phrase::worktree(&pending.worktree)));
+        let branch = pending.branch.as_deref().map_or(String::new(), |full| format!(" on {}", phrase::branch(full)));
+        facts.push(format!("in {}{branch}", phrase::worktree(&pending.worktree)));
     }
-    if let Some(branch) = &pending.branch {
-        text.push_str(&format!(" on {}", phrase::branch(branch)));
-    }
-    if let Some(since) = pending.since {
-        text.push_str(&format!(", since {since}"));
-    }
-    if let Some(expires) = pending.lease_expires_at {
-        text.push_str(&format!(", lease until {expires}"));
-    }
+    facts.extend(pending.since.map(|since| format!("for {}", phrase::roughly(between(since, now)))));
+    facts.extend(pending.lease_expires_at.map(|expires| match between(now, expires) {
+        0 => "its lease is over".to_owned(),
+        left => format!("its lease ends in {} unless it is renewed", phrase::roughly(left)),
+    }));
     let label = if pending.reconnect.ends_with(" recover") { "  take it over: " } else { "  follow it: " };
     vec![
         Line::new().with(Role::Caution, "pending").with(Role::Plain, text),
+        Line::new().with(Role::Faint, format!("  {}", facts.join(", "))),
         Line::new().with(Role::Faint, label).with(Role::Command, &pending.reconnect),
     ]
 }
@@ -238,6 +242,7 @@ pub fn cancellation(cancelled: &Cancelled, exit: Option<Exit>) -> String {
             _ => "stopped by a signal".to_owned(),
         },
         "stopped" => "stopped by `git discern stop`".to_owned(),
+        "refused" => "it was refused before anything ran; its own output says why".to_owned(),
         "tree-changed" => "the candidate moved or its files changed while it ran".to_owned(),
         "worktree-gone" => "the worktree was deleted while it ran".to_owned(),
         "store" => "the store could not be written".to_owned(),

@@ -7,8 +7,10 @@
 
 use super::line::{Line, Role};
 use super::phrase;
+use super::story::between;
 use crate::document::{CommitReport, CommitStanding, FlakyRequirement};
 use crate::evidence::RequirementKind;
+use crate::time::Timestamp;
 
 /// The width of the longest word and a gap.
 const WORD_COLUMNS: usize = 9;
@@ -36,9 +38,9 @@ pub fn line_with_reason(report: &CommitReport) -> Line {
 }
 
 /// The run at work on a commit, and the command that follows it; nothing where there is none.
-pub fn running(report: &CommitReport) -> Option<Line> {
+pub fn running(report: &CommitReport, now: Timestamp) -> Option<Line> {
     let pending = report.running.as_ref()?;
-    let since = pending.since.map_or(String::new(), |since| format!(" since {since}"));
+    let since = pending.since.map_or(String::new(), |since| format!(", for {}", phrase::roughly(between(since, now))));
     let place = phrase::worktree(&pending.worktree);
     let text = format!("  being checked in {place}{since}; follow it: ");
     Some(Line::new().with(Role::Faint, text).with(Role::Command, &pending.reconnect))

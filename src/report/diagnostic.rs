@@ -32,8 +32,14 @@ pub fn lines(diagnostic: &Diagnostic) -> Vec<Line> {
     if let Some(path) = &diagnostic.output_path {
         lines.push(Line::new().with(Role::Faint, "  more in ").with(Role::Plain, path));
     }
+    lines.extend(diagnostic.advice.as_deref().map(advice));
     lines.extend(diagnostic.fix.as_deref().map(hint));
     lines
+}
+
+/// What helps, in words.
+fn advice(words: &str) -> Line {
+    Line::new().with(Role::Caution, "advice").with(Role::Plain, format!(": {words}"))
 }
 
 /// A command that helps.

@@ -35,6 +35,7 @@ use serde::Serialize;
 
 use crate::document::{Diagnostic, RunDocument};
 use crate::event::{Audience, Event, What};
+use crate::os::clock::{Clock as _, SystemClock};
 use crate::os::terminal::Size;
 use crate::time::Timestamp;
 use answer::Answering;
@@ -74,7 +75,8 @@ impl Reporter {
         } else {
             let tail = |path: &str| tail::last_lines(Path::new(path), answer::TAIL_LINES_MAX).ok();
             let Settings { detail, color_output: color, .. } = self.settings;
-            let text = answer::text(document, Answering { detail, color, took_ms: self.took_ms }, &tail);
+            let now = SystemClock.now().wall;
+            let text = answer::text(document, Answering { detail, color, took_ms: self.took_ms, now }, &tail);
             self.streams.output.write(&text);
         }
         // What comes next stands below what it is about.

@@ -16,8 +16,10 @@ fn b094_an_impossible_value_is_an_error_with_its_line_in_every_command() {
 fn b095_a_missing_program_is_called_missing_and_never_given_again() {
     let bench = scene("gate; job t 'no-such-program --check'; save");
     let document = expect(&bench, &[], Then::Ran(1));
-    let reason = requirement(&document, "t")["reason"].as_str().unwrap().to_owned();
-    assert!(reason.contains("no-such-program") && reason.contains("PATH"), "{reason}");
+    let text = |key: &str| requirement(&document, "t")[key].as_str().unwrap().to_owned();
+    assert!(text("reason").contains("`no-such-program` could not be started: not found"), "{}", text("reason"));
+    let log = bench.read(&text("log"));
+    assert!(log.contains("PATH is `"), "{log}");
     play(&bench, "mkdir ../b; ln -s /bin/true ../b/no-such-program");
     let path = format!("{}/b:/usr/bin:/bin", bench.root().display());
     expect(&bench.with_variable("PATH", &path), &[], Then::Ran(0));

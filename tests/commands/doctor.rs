@@ -68,3 +68,31 @@ fn an_empty_repository_and_a_bare_one_are_no_fault() {
     let bare = bench.remote();
     bare.discern(&["doctor"]).exits(0);
 }
+
+#[test]
+fn what_only_a_shell_can_say_is_not_called_missing() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("set", "V=$(git describe --always) true");
+    bench.job("counted", "n=$(grep -c x f.txt); test $n -lt 3");
+    bench.job("function", "check() { true; }; check");
+    bench.job("built", "./made/by/another");
+    bench.configure("needs = [\"set\"]");
+    bench.save("first");
+    assert_eq!(state(&bench.discern(&["doctor", "--json"]).exits(0).json(), "commands"), "good");
+}
+
+#[test]
+fn inputs_that_a_run_would_refuse_are_named_where_they_are_written() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("test", "true");
+    bench.configure("inputs = [\"discern.toml\", \"srcs/**\"]");
+    bench.save("first");
+    let doctor = bench.discern(&["doctor"]).exits(2);
+    let line = bench.read("discern.toml").lines().position(|line| line.contains("srcs")).expect("it is there") + 1;
+    let said = format!("`srcs/**` in `inputs` selects no file of the commit, discern.toml:{line}:27");
+    assert!(doctor.stdout.contains(&said), "{said}: {}", doctor.shown());
+    let refused = bench.discern(&["done"]).exits(2);
+    assert!(refused.stderr.contains(&format!("at discern.toml:{line}:27")), "{}", refused.shown());
+}

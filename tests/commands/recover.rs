@@ -43,6 +43,15 @@ fn a_record_that_cannot_be_read_is_kept_and_forgotten() {
 }
 
 #[test]
+fn forgetting_a_finished_record_says_that_it_could_be_read_and_loses_nothing() {
+    let bench = Bench::proven_by_true();
+    bench.discern(&["done"]).exits(0);
+    let forgotten = bench.discern(&["recover", "--forget", "HEAD"]).exits(0);
+    assert!(forgotten.stdout.contains("what it established stays in the ledger"), "{}", forgotten.shown());
+    bench.discern(&["verify"]).exits(0);
+}
+
+#[test]
 fn a_live_record_is_not_forgotten() {
     let bench = gated();
     let _done = begun(&bench, &["done"]);

@@ -51,6 +51,19 @@ fn a_running_commit_is_pending() {
     let _done = begun(&bench, &["done"]);
     let pending = bench.discern(&["show"]).exits(3);
     assert!(pending.stdout.contains("git discern wait R1-"), "{}", pending.shown());
+    let claimed = format!("pending  {} is claimed by attempt ", &bench.head()[..10]);
+    assert!(pending.stdout.starts_with(&claimed), "{}", pending.shown());
+    assert!(pending.stdout.lines().all(|line| line.len() <= 100), "{}", pending.shown());
+}
+
+#[test]
+fn a_commit_whose_run_was_killed_is_taken_over_and_not_followed() {
+    let bench = gated();
+    let done = begun(&bench, &["done"]);
+    done.signal(rustix::process::Signal::KILL);
+    let _ = done.wait();
+    let pending = bench.discern(&["show"]).exits(3);
+    assert!(pending.stdout.contains("take it over: git discern recover"), "{}", pending.shown());
 }
 
 #[test]

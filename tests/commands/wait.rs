@@ -121,3 +121,12 @@ fn a_second_done_names_the_very_line_that_follows_the_first() {
     waiting.wait().exits(0);
     assert_eq!(bench.git(&["for-each-ref", "--format=%(refname)", "refs/discern/attempt"]).lines().count(), 1);
 }
+
+#[test]
+fn a_run_that_was_refused_is_named() {
+    let bench = Bench::proven_by_true();
+    bench.discern(&["done", "--rerun=typo"]).exits(2);
+    let followed = bench.discern(&["wait"]).exits(2);
+    let on = format!(" on {} in the main worktree was cancelled: it was refused", &bench.head()[..10]);
+    assert!(followed.stderr.contains(&on), "{}", followed.shown());
+}

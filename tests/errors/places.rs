@@ -50,6 +50,7 @@ fn configurations_that_are_not_where_they_should_be() {
 fn a_project_that_says_nothing_about_itself() {
     let bench = Bench::new();
     is_refused(&bench, &bench, "nothing-known-of-the-project", 0, &["init"]);
+    is_refused(&bench, &bench, "config-exists-without-a-job", 2, &["init"]);
 }
 
 #[test]
@@ -68,6 +69,18 @@ fn worktrees_that_are_not_the_commit() {
     is_refused_as(&bench, &bench, "unmerged", 2, &["done"]);
     is_refused_as(&bench, &bench, "operation-under-way", 2, &["done"]);
     bench.git(&["merge", "--abort"]);
+    let _conflicts = bench.try_git(&["rebase", "main"]);
+    is_refused(&bench, &bench, "rebase-under-way", 2, &["done"]);
+    bench.git(&["rebase", "--abort"]);
+    bench.write("new", "changed");
+    is_refused(&bench, &bench, "dirty-tree-modified", 2, &["done"]);
+    bench.git(&["add", "new"]);
+    is_refused(&bench, &bench, "dirty-tree-staged", 2, &["done"]);
+    bench.git(&["update-index", "--assume-unchanged", "discern.toml"]);
+    bench.write("discern.toml", bench.read("discern.toml") + "\n");
+    is_refused(&bench, &bench, "dirty-tree-hidden", 2, &["done"]);
+    bench.git(&["update-index", "--no-assume-unchanged", "discern.toml"]);
+    bench.git(&["commit", "-q", "-a", "-m", "of both"]);
     bench.write("more", "");
     bench.save("fourth");
     bench.git(&["sparse-checkout", "set", "--no-cone", "/new", "/discern.toml"]);

@@ -140,7 +140,8 @@ fn a_program_that_is_not_there_is_named_with_the_path_that_the_job_had() {
     for requirement in document["requirements"].as_array().expect("a list") {
         let reason = requirement["reason"].as_str().unwrap_or_default();
         assert!(reason.contains("`no-such-program` could not be started"), "{reason}");
-        assert!(reason.contains(&format!("(PATH is `{path}`)")), "{reason}\nnot {path}");
+        let log = scene.read(requirement["log"].as_str().expect("a log"));
+        assert!(log.contains(&format!("PATH is `{path}`")) && !reason.contains(&path), "{reason}\n{log}\nnot {path}");
     }
 }
 

@@ -108,7 +108,7 @@ fn on_trunks_own_branch_jobs_may_be_changed_in_the_open() {
 fn a_demand_to_compare_jobs_needs_a_trunk_to_compare_with() {
     let bench = scene("gate 'jobs = \"trunk\"'; job t true; git checkout -q -b topic; save");
     let document = expect(&bench, &[], Refused("no-trunk"));
-    assert_eq!(document["diagnostics"][0]["fix"], "git branch main COMMIT");
+    assert_eq!(document["diagnostics"][0]["advice"], "make the branch: `git branch main COMMIT`");
     play(&bench, "git branch main");
     expect(&bench, &[], Ran(0));
     // Without that demand, and without standards, nothing needs trunk.

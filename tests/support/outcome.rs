@@ -23,7 +23,36 @@ impl Outcome {
         let status = status.code().or(status.signal().map(|signal| 128 + signal)).expect("it ended");
         let (stdout_bytes, text) = (stdout.clone(), String::from_utf8_lossy(&stdout).into_owned());
         let stderr = String::from_utf8_lossy(stderr).into_owned();
-        Self { command, status, stdout: text, stderr, stdout_bytes }
+        let outcome = Self { command, status, stdout: text, stderr, stdout_bytes };
+        if outcome.command.starts_with("git-discern") {
+            outcome.offers_only_commands();
+        }
+        outcome
+    }
+
+    /// What is offered as a command can be typed and throws no work away: each line that begins with `hint: `, and in
+    /// documents each `fix`, and each of `hints`.
+    fn offers_only_commands(&self) {
+        let lines = self.stdout.lines().chain(self.stderr.lines());
+        let mut offered: Vec<String> =
+            lines.filter_map(|line| line.strip_prefix("hint: ")).map(str::to_owned).collect();
+        if let Ok(document) = serde_json::from_str::<serde_json::Value>(&self.stdout) {
+            let texts = |list: &serde_json::Value, of: fn(&serde_json::Value) -> &serde_json::Value| {
+                let items = list.as_array().cloned().unwrap_or_default();
+                items.iter().filter_map(|item| of(item).as_str().map(str::to_owned)).collect::<Vec<_>>()
+            };
+            offered.extend(texts(&document["hints"], |hint| hint));
+            for list in ["diagnostics", "checks", "unproven"] {
+                offered.extend(texts(&document[list], |item| &item["fix"]));
+            }
+        }
+        for command in offered {
+            let typed = ["git ", "jj ", "cd "].iter().any(|word| command.starts_with(word));
+            let filled_in = !command.contains(", ") && !command.contains("COMMIT") && !command.contains('\n');
+            let keeps =
+                ["--abort", "--hard", "--force", "stash drop", "git clean"].iter().all(|it| !command.contains(it));
+            assert!(typed && filled_in && keeps, "`{command}` is offered\n{}", self.shown());
+        }
     }
 
     /// The same, if it ended with `status`; otherwise the test fails and shows everything.

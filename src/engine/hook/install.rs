@@ -9,6 +9,7 @@ use super::script::{self, Besides, Found, Program};
 use super::shared::Users;
 use super::state::{self, HookState};
 use super::{HookError, Setting};
+use crate::engine::kept;
 use crate::git::{LocationVariables, Repository};
 use crate::os::files::{self, Durability};
 
@@ -225,7 +226,10 @@ fn advice(folder: &HooksFolder) -> Option<String> {
 fn elsewhere_not_effective(repository: &Repository) -> Vec<String> {
     let here = repository.worktree().ok();
     let listed = repository.worktrees().unwrap_or_default();
-    let others = listed.iter().take(WORKTREES_MAX).filter(|other| Some(other.path.as_path()) != here);
+    // Nobody pushes from a kept checkout.
+    let kept: Vec<PathBuf> = kept::all(repository).into_iter().map(|kept| kept.path).collect();
+    let others = listed.iter().filter(|other| Some(other.path.as_path()) != here && !kept.contains(&other.path));
+    let others = others.take(WORKTREES_MAX);
     let looked = others.filter_map(|other| {
         let seen = Repository::discover(&other.path, &LocationVariables::default()).ok()?;
         match state::effective(&seen).ok()? {

@@ -1,6 +1,8 @@
 //! Executions: what is started for a plan, under which limits, and what its end amounts to.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +36,7 @@ pub(super) struct Active {
     start: Start,
     pub(super) job: RunningJob,
     command: Command,
-    /// The `PATH` that it was given, for the sentence about a program that is not there.
+    /// The `PATH` that it was given, for the line about it where a program is not there.
     path: String,
     log: PathBuf,
     limit: Option<(u64, String)>,
@@ -209,6 +211,9 @@ impl Machine<'_, '_> {
             // What it used may be what it failed on.
             work.plan.left_over_for(&key).iter().for_each(|need| self.left_here.begins(need));
         }
+        if matches!(how, ExecutionHow::NotStarted { .. }) {
+            note_path(&active.log, &active.path);
+        }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
         let declared = declared.filter(|_| passed && key.kind == RequirementKind::Job).unwrap_or_default();
@@ -257,8 +262,15 @@ impl Machine<'_, '_> {
             return ExecutionHow::Ended;
         }
         let tail = LogFollower::new(&active.log).tail(LINES_FOR_REASON, BYTES_FOR_REASON).unwrap_or_default();
-        end.how(&active.command, &tail.lines, &active.path)
+        end.how(&active.command, &tail.lines)
     }
+}
+
+/// Adds to the log of a job whose program was not found where it was looked for. It is for people: a log that can't be
+/// written says it as well as it can.
+fn note_path(log: &Path, path: &str) {
+    let note = format!("git discern: PATH is `{path}`\n");
+    let _ = OpenOptions::new().append(true).open(log).and_then(|mut file| file.write_all(note.as_bytes()));
 }
 
 /// What the configuration says about running a requirement.

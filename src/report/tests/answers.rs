@@ -2,6 +2,7 @@
 
 use super::super::answer::{self, Answering};
 use super::super::diagnostic;
+use super::super::settings::Detail;
 use super::super::tail::Tail;
 use super::*;
 use crate::document::{Cancelled, Diagnostic, ReusedFrom, RunDocument};
@@ -18,7 +19,8 @@ fn told(document: &RunDocument) -> String {
         "/long" => Some(Tail { lines: vec![b"the last line".into()], cut: true }),
         _ => Some(Tail { lines: vec![b"assertion failed".into(), b"  left: 1".into()], cut: false }),
     };
-    String::from_utf8(answer::text(document, Answering::default(), &tail)).expect("UTF-8")
+    let answering = Answering { detail: Detail::Normal, color: false, took_ms: None, now: instant(0) };
+    String::from_utf8(answer::text(document, answering, &tail)).expect("UTF-8")
 }
 
 fn cancelled(reason: &str, exit: Exit) -> RunDocument {
@@ -74,12 +76,14 @@ fn a_failure_shows_the_end_of_its_log_the_file_and_the_command_that_repeats_it()
 fn pending_names_one_cause_and_the_command_that_reconnects() {
     let held = |pending| told(&RunDocument { pending: Some(pending), ..document("done", Exit::Pending) });
     insta::assert_snapshot!(held(pending()), @"
-    pending  9f9f9f9f9f is claimed by attempt 00000000-0000-0000-0000-000000000007 (R1-7000-0000-0E) in worktree `other` on other, since 2025-11-30T09:57:55.000Z, lease until 2025-11-30T10:00:42.000Z
+    pending  9f9f9f9f9f is claimed by attempt 00000000-0000-0000-0000-000000000007 (R1-7000-0000-0E)
+      in worktree `other` on other, for 2 min, its lease ends in 42 s unless it is renewed
       follow it: git discern wait R1-7000-0000-0E
     ");
     let by_a_run = Pending { attempt: None, lease_expires_at: None, branch: None, ..pending() };
     insta::assert_snapshot!(held(by_a_run), @"
-    pending  the worktree is taken by another run (R1-7000-0000-0E) in worktree `other`, since 2025-11-30T09:57:55.000Z
+    pending  the worktree is taken by another run (R1-7000-0000-0E)
+      in worktree `other`, for 2 min
       follow it: git discern wait R1-7000-0000-0E
     ");
 }
