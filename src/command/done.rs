@@ -18,8 +18,9 @@ use crate::engine::request::Request;
 use crate::engine::requirements::Chosen;
 use crate::engine::retention;
 use crate::engine::session::Session;
+use crate::evidence::RequirementKind;
 use crate::exit::Exit;
-use crate::id::Name;
+use crate::id::{CommitId, Name};
 use crate::plan::Rerun;
 
 /// What its help ends with.
@@ -67,11 +68,29 @@ pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
         return prove_range(global, args, range);
     }
     let commit = match &args.revision {
-        Some(revision) => Some(super::here::repository()?.resolve(revision)?),
+        Some(revision) => Some(commit(revision, args)?),
         None => None,
     };
     let request = Request { commit, ..request(args)? };
     carry_out(global, &request, args.junit.as_deref())
+}
+
+/// The commit that `revision` names.
+fn commit(revision: &str, args: &Done) -> anyhow::Result<CommitId> {
+    let repository = super::here::repository()?;
+    let found = super::here::commit(&repository, revision, |meant| match meant.kind {
+        RequirementKind::Job => format!("git discern run {}", meant.name),
+        RequirementKind::Standard => format!("git discern standards {}", meant.name),
+    });
+    // `--wait 5`: its value is optional, and so has to be attached.
+    match found {
+        Err(_) if args.wait == Some(None) && revision.parse::<u64>().is_ok() => {
+            let message = format!("`{revision}` does not name a commit; seconds are given with an equals sign");
+            let fix = format!("git discern done --wait={revision}");
+            Err(Refusal::new(Diagnostic::new("no-such-revision", message).fix(fix)).into())
+        }
+        found => found,
+    }
 }
 
 /// What `args` ask of one commit.

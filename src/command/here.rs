@@ -2,8 +2,12 @@
 //! is none.
 
 use crate::document::{Diagnostic, Refusal};
+use crate::engine::candidate::committed_config;
+use crate::engine::known;
+use crate::evidence::{RequirementKey, RequirementKind};
 use crate::exit::Exit;
 use crate::git::{GitError, LocationVariables, Repository};
+use crate::id::CommitId;
 use crate::os::environment;
 
 /// The repository around the current directory.
@@ -13,6 +17,28 @@ pub fn repository() -> anyhow::Result<Repository> {
     })?;
     let variables = LocationVariables::from_lookup(environment::variable);
     Ok(Repository::discover(&here, &variables)?)
+}
+
+/// The commit that `revision` names. One that names none, but a job or a standard of `HEAD`, is a slip between two commands:
+/// `instead` makes the command that was meant of the requirement.
+pub fn commit(
+    repository: &Repository,
+    revision: &str,
+    instead: impl Fn(&RequirementKey) -> String,
+) -> anyhow::Result<CommitId> {
+    let error = match repository.resolve(revision) {
+        Err(error @ GitError::NoSuchRevision { .. }) => error,
+        resolved => return Ok(resolved?),
+    };
+    let config = repository.head().ok().and_then(|head| committed_config(repository, &head).ok());
+    let demanded = config.map_or(Vec::new(), |config| known::demanded(&config));
+    let Some(meant) = demanded.iter().find(|key| key.name.as_str() == revision) else { return Err(error.into()) };
+    let kind = match meant.kind {
+        RequirementKind::Job => "job",
+        RequirementKind::Standard => "standard",
+    };
+    let message = format!("`{revision}` is a {kind}, and does not name a commit");
+    Err(Refusal::new(Diagnostic::new("no-such-revision", message).fix(instead(meant))).into())
 }
 
 /// What a fault of git comes to at the edge: 2 where the user asked for what is not there, 5 where what is there could not

@@ -10,6 +10,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::completions::Offered;
 use super::{Global, done};
 use crate::document::{Diagnostic, Refusal};
+use crate::engine::forecast;
 use crate::engine::history::history;
 use crate::engine::session::Session;
 use crate::engine::shown::{self, Found, Log, Shown};
@@ -54,11 +55,13 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Looks the commit's newest outcome up, and shows it.
 pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
     let repository = super::here::repository()?;
-    let commit = repository.resolve(args.revision.as_deref().unwrap_or("HEAD"))?;
+    let commit = super::here::commit(&repository, args.revision.as_deref().unwrap_or("HEAD"), |meant| {
+        format!("git discern show --log {}", meant.name)
+    })?;
     let mut session = Session::reading(&repository);
     let mut reporter = global.reporter();
     if let Some(name) = &args.log {
-        return log(&done::parse_name(name)?, commit, &mut session, &mut reporter);
+        return log(&done::parse_name(name)?, commit, prove(args), &mut session, &mut reporter);
     }
     let shown = match shown::find(commit, &mut session).map_err(done::cause)? {
         Found::Outcome(shown) => *shown,
@@ -100,16 +103,25 @@ fn answer(shown: &Shown, now: Timestamp, global: &Global, reporter: &mut Reporte
 }
 
 /// Prints a log as it is, whatever its size.
-fn log(name: &Name, commit: CommitId, session: &mut Session<'_>, reporter: &mut Reporter) -> anyhow::Result<Exit> {
-    let refused =
-        |code: &str, message: String| Refusal::new(Diagnostic::new(code, message).fix("git discern done --rerun"));
+fn log(
+    name: &Name,
+    commit: CommitId,
+    prove: String,
+    session: &mut Session<'_>,
+    reporter: &mut Reporter,
+) -> anyhow::Result<Exit> {
     let path = match shown::log_of(name, commit, session).map_err(done::cause)? {
         Log::At(path) => path,
         Log::Gone => {
             let message = format!("the log of `{name}` is no longer kept: logs stay seven days");
-            return Err(refused("log-gone", message).into());
+            let again = format!("{prove} --rerun");
+            return Err(Refusal::new(Diagnostic::new("log-gone", message).fix(again)).into());
         }
-        Log::None => return Err(refused("no-log", format!("`{name}` has no log for {}", commit.short())).into()),
+        Log::None => {
+            forecast::declaring(name, commit, session).map_err(done::cause)?;
+            let message = format!("`{name}` has no log for {}", commit.short());
+            return Err(Refusal::new(Diagnostic::new("no-log", message).fix(prove)).into());
+        }
     };
     let unreadable =
         |error: std::io::Error| Refusal::store(Diagnostic::new("log-unreadable", error.to_string()).at(&path));

@@ -40,6 +40,9 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub struct Status {}
 
+/// What proves this commit.
+const PROVE: &str = "git discern done";
+
 /// More than this is in the way of nobody's understanding, paths.
 const PATHS_MAX: usize = 20;
 
@@ -67,23 +70,39 @@ fn document(session: &mut Session<'_>) -> Result<(StatusDocument, Option<String>
     // Nothing takes longer than git's look at the worktree: everything else is looked up while it works.
     let look = repository.worktree().is_ok().then(|| repository.begin_to_look(Untracked::Refuse)).transpose()?;
     document.claims = claims(session)?;
+    document.unguarded = match hook::effective(repository)? {
+        HookState::Effective { .. } => None,
+        HookState::NotEffective { why } => Some(why),
+    };
     match repository.head() {
         Ok(head) => page = this_commit(&head, look, session, &mut document)?,
         Err(GitError::Unborn { .. }) if repository.is_bare() => {}
         Err(GitError::Unborn { .. }) => document.hints.push("git add -A && git commit".to_owned()),
         Err(error) => return Err(error.into()),
     }
-    document.unguarded = match hook::effective(repository)? {
-        HookState::Effective { .. } => None,
-        HookState::NotEffective { why } => Some(why),
-    };
-    let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
-    let of_this = |claim: &&ClaimReport| claim.state == ClaimState::Running && claim.candidate == commit;
-    if document.standing == CommitStanding::None && document.claims.iter().any(|claim| of_this(&claim)) {
-        document.standing = CommitStanding::Running;
-        document.hints.clear();
-    }
+    settle_on_one_command(&mut document);
     Ok((document, page))
+}
+
+/// Where this very commit is claimed, what to do about the claim and what to do about the commit is one thing: a run at work is
+/// followed, an abandoned one is taken over by the next `done`.
+fn settle_on_one_command(document: &mut StatusDocument) {
+    let commit = document.candidate.as_ref().map(|candidate| candidate.commit);
+    for claim in document.claims.iter_mut().filter(|claim| claim.candidate == commit) {
+        match claim.state {
+            ClaimState::Running => {
+                document.hints.clear();
+                if document.standing == CommitStanding::None {
+                    document.standing = CommitStanding::Running;
+                }
+            }
+            ClaimState::Recoverable if document.hints == [PROVE] => {
+                PROVE.clone_into(&mut claim.command);
+                document.hints.clear();
+            }
+            ClaimState::Recoverable | ClaimState::Unreadable => {}
+        }
+    }
 }
 
 fn blank() -> StatusDocument {
@@ -149,17 +168,17 @@ fn this_commit(
         document.proof = known.proof.filter(|_| document.standing == CommitStanding::Proven);
         replayed = outcome.failed.iter().all(|failed| failed.may_be_replayed);
     }
-    if !repository.is_bare() {
-        look_at_worktree(head, look, &config, session, document)?;
-    }
     if document.standing == CommitStanding::None {
         expect(head, &config, session, document)?;
+    }
+    if !repository.is_bare() {
+        look_at_worktree(head, look, &config, session, document)?;
     }
     let next = match (document.standing, document.clean) {
         (CommitStanding::Proven, Some(false)) | (_, Some(false)) => "git discern run",
         (CommitStanding::Proven, _) => return Ok(None),
         (CommitStanding::Failed, _) if replayed => "git discern show",
-        _ => "git discern done",
+        _ => PROVE,
     };
     document.hints.push(next.to_owned());
     Ok(None)

@@ -55,6 +55,24 @@ impl Forecast {
     }
 }
 
+/// `commit` and its configuration, which declares a job or a standard `name`.
+///
+/// # Errors
+/// The commit has no such requirement, or no usable configuration; the repository can't be read.
+pub fn declaring(name: &Name, commit: CommitId, session: &Session<'_>) -> Result<(Head, Config), NoAnswer> {
+    let repository = session.repository;
+    let read = repository.objects()?.commit(commit)?;
+    let head = Head { commit, tree: read.tree, branch: None, summary: read.summary };
+    let config = committed_config(repository, &head)?;
+    if config.job(name).is_some() || config.standard(name).is_some() {
+        return Ok((head, config));
+    }
+    let jobs = config.jobs.iter().map(|job| job.name.as_str());
+    let all = jobs.chain(config.standards.iter().map(|it| it.name.as_str()));
+    let message = config::names_nothing(name.as_str(), "job or standard", &format!("in {}", commit.short()), all);
+    Err(Refusal::new(Diagnostic::new("unknown-name", message)).into())
+}
+
 /// What decides the requirement `name` of `commit`, where `on_disk` lies on disk otherwise than committed.
 ///
 /// # Errors
@@ -66,16 +84,7 @@ pub fn forecast(
     session: &Session<'_>,
 ) -> Result<Forecast, NoAnswer> {
     let repository = session.repository;
-    let read = repository.objects()?.commit(commit)?;
-    let head = Head { commit, tree: read.tree, branch: None, summary: read.summary };
-    let config = committed_config(repository, &head)?;
-    let known = config.job(name).is_some() || config.standard(name).is_some();
-    if !known {
-        let jobs = config.jobs.iter().map(|job| job.name.as_str());
-        let all = jobs.chain(config.standards.iter().map(|it| it.name.as_str()));
-        let message = config::names_nothing(name.as_str(), "job or standard", &format!("in {}", commit.short()), all);
-        return Err(Refusal::new(Diagnostic::new("unknown-name", message)).into());
-    }
+    let (head, config) = declaring(name, commit, session)?;
     let answers = recorded_answers(&config, session)?;
     let whole = answers.iter().filter_map(|(command, part)| Some((command.clone(), part.whole_answer()?))).collect();
     let limits =

@@ -112,7 +112,7 @@ fn expected(expected: &[ExpectedRequirement]) -> Vec<Line> {
         let line = word(Role::Faint, said).with(Role::Plain, names(would));
         // Each took that long by itself; how many run together is up to the run.
         let took: Option<u64> = those(would).map(|one| one.took_ms).sum();
-        lines.push(match took.filter(|_| would == Expected::Run) {
+        lines.push(match took.filter(|took| *took >= 1000 && would == Expected::Run) {
             Some(millis) => line.with(Role::Faint, format!("  {} of work", phrase::roughly(millis))),
             None => line,
         });
@@ -158,9 +158,10 @@ fn claim(claim: &ClaimReport, now: Timestamp) -> Vec<Line> {
         }
         if !progress.running.is_empty() {
             let running: Vec<&str> = progress.running.iter().map(crate::id::Name::as_str).collect();
-            text.push_str(&format!(", running: {}", running.join(", ")));
+            let runs = if claim.state == ClaimState::Running { "running" } else { "begun" };
+            text.push_str(&format!(", {runs}: {}", running.join(", ")));
         }
-        if let Some(left) = progress.remaining_ms.filter(|_| claim.state == ClaimState::Running) {
+        if let Some(left) = progress.remaining_ms.filter(|left| *left > 0 && claim.state == ClaimState::Running) {
             text.push_str(&format!(", about {} left", phrase::roughly(left)));
         }
         lines.push(word(Role::Plain, "").with(Role::Plain, text));

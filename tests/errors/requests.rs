@@ -40,7 +40,12 @@ fn names_that_name_nothing() {
         ("unknown-name-of-a-standard", &["standards", "lint"]),
         ("unknown-name-in-the-history", &["standards", "--history", "lint"]),
         ("unknown-name-to-explain", &["explain", "lnit"]),
+        ("no-such-revision-but-a-job", &["done", "lint"]),
+        ("no-such-revision-but-a-standard", &["done", "lines"]),
+        ("no-such-revision-but-seconds", &["done", "--wait", "5"]),
+        ("no-such-revision-but-a-log", &["show", "lint"]),
         ("no-log", &["show", "--log", "lint"]),
+        ("unknown-name-of-a-log", &["show", "--log", "lnit"]),
         ("no-lock", &["recover", "--break-lock", "refs/heads/main"]),
         ("nothing-to-forget", &["recover", "--forget", "HEAD~1"]),
     ] {
