@@ -191,7 +191,8 @@ fn only_the_tip_counts_unless_each_commit_must_be_proven() {
     prove(&bench);
     let refused = stopped(push(&bench, &["origin", "main"]), "2 commits are");
     assert!(refused.stderr.contains("one") && refused.stderr.contains("two") && !refused.stderr.contains("three"));
-    assert!(refused.stderr.contains("git switch --detach "), "{}", refused.shown());
+    let commit = bench.git(&["rev-parse", "HEAD~1"]).trim()[..10].to_owned();
+    assert!(refused.stderr.contains(&format!("mend it: git discern done {commit}\n")), "{}", refused.shown());
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl fmt::Display for Why {
             Self::NotReplayed(failure) => f.write_str(match failure {
                 Failure::Timeout => "the last run was ended by its timeout",
                 Failure::Signal => "the last run was ended by a signal",
-                Failure::NotStarted => "the last run could not be started",
+                Failure::NotStarted => "the last run may have missed a program",
                 Failure::OutputLost => "the last run's output was lost",
                 Failure::Leftovers => "the last run failed on what an earlier run had left here",
                 Failure::Unprepared => "the checkout could not be prepared",

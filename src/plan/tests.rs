@@ -88,7 +88,7 @@ fn a_standards_receipt_is_none_for_a_job_of_the_same_subject() {
 
 #[test_case(Failure::Timeout, "the last run was ended by its timeout")]
 #[test_case(Failure::Signal, "the last run was ended by a signal")]
-#[test_case(Failure::NotStarted, "the last run could not be started")]
+#[test_case(Failure::NotStarted, "the last run may have missed a program")]
 #[test_case(Failure::OutputLost, "the last run's output was lost")]
 fn a_failure_of_the_machine_is_not_replayed(failure: Failure, why: &str) {
     let receipts = vec![failed(subject(1), 1, failure)];
