@@ -59,7 +59,7 @@ fn nothing_of_the_project_is_executed_and_the_subject_is_the_one_that_counts() {
 fn a_name_that_is_not_there_is_refused_with_those_that_are() {
     let bench = bench();
     let refused = bench.discern(&["explain", "tset"]).exits(2);
-    assert!(refused.stderr.contains("`build`, `test`"), "{}", refused.shown());
+    assert!(refused.stderr.contains("did you mean `test`?"), "{}", refused.shown());
 }
 
 #[test]

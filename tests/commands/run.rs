@@ -37,7 +37,7 @@ fn a_named_job_runs_with_what_it_needs_and_nothing_else() {
     assert!(!bench.has("other-ran"));
     let unknown = bench.discern(&["run", "tset"]).exits(2);
     assert!(
-        unknown.stderr.contains("there is no job `tset`; there are `build`, `other`, `test`"),
+        unknown.stderr.contains("there is no job `tset` in the worktree's configuration; did you mean `test`?"),
         "{}",
         unknown.shown()
     );
