@@ -19,6 +19,7 @@ use crate::evidence::subject::{Salt, Source};
 use crate::evidence::{Place, Receipt, RequirementKey, RequirementKind, Verdict, explain, newest, room_bytes};
 use crate::git::{Pathspecs, Trees};
 use crate::id::{Name, Subject, TreeId};
+use crate::ledger::FoundReceipts;
 use crate::plan::{self, Decision, Known, Plan, Requirement, Rerun};
 
 /// How many changed paths are looked for to say why a requirement runs.
@@ -88,10 +89,9 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
     for detailed in details.iter_mut() {
         let key = detailed.requirement.key.clone();
         let subject = detailed.requirement.subject;
-        let found = session.ledger.receipts(subject).unwrap_or_default();
-        if found.newer {
-            // Its verdict is unknown, and it may be the newest.
-            differences.insert(key, NEWER_RECEIPT.to_owned());
+        let found = session.ledger.receipts(subject).unwrap_or_else(|error| FoundReceipts::nothing(error.to_string()));
+        if let Some(why) = passed_over(&found) {
+            differences.insert(key, why);
             continue;
         }
         let found = found.receipts;
@@ -112,6 +112,14 @@ fn look_up(details: &mut [Detailed], machine: &Machine<'_, '_>, trees: &Trees<'_
         place: machine.place(),
         rerun: request.rerun.clone(),
     }
+}
+
+/// Why nothing that was found counts, if so: the verdict that can't be read may be the newest.
+fn passed_over(found: &FoundReceipts) -> Option<String> {
+    if found.newer {
+        return Some(NEWER_RECEIPT.to_owned());
+    }
+    found.warnings.first().map(|warning| format!("what the ledger has of it can't be read ({warning})"))
 }
 
 /// Nothing is run for a standard that nobody asked for: it counts where its reading is known.

@@ -177,7 +177,7 @@ impl Maker<'_> {
             Source::From { job, artifact, extract } => {
                 let source = subject::Source::From {
                     job: job.clone(),
-                    subject: known.get(job).copied().unwrap_or(NO_SUBJECT),
+                    subject: subject_of(job, known)?,
                     artifact: artifact.clone(),
                     extract: extract.clone(),
                 };
@@ -228,7 +228,7 @@ impl Maker<'_> {
                 (Inputs::Selected { pathspecs, entries }, on_disk)
             }
         };
-        let needs = influences.needs.iter().filter_map(|need| Some((need.clone(), *known.get(need)?)));
+        let needs = influences.needs.iter().map(|need| Ok((need.clone(), subject_of(need, known)?)));
         let environment = influences.env.iter().map(|name| (name.clone(), (self.surroundings.variable)(name)));
         let toolchain = influences.toolchain.iter().filter_map(|it| self.surroundings.toolchain.get(it).cloned());
         Ok(SubjectInput {
@@ -236,7 +236,7 @@ impl Maker<'_> {
             tree: self.tree,
             inputs,
             on_disk,
-            needs: needs.collect(),
+            needs: needs.collect::<Result<_, Unplanned>>()?,
             environment_mode: self.config.gate.environment,
             environment: environment.collect(),
             toolchain: toolchain.collect(),
@@ -320,8 +320,14 @@ pub fn check_pathspecs(config: &Config, tree: TreeId, trees: &Trees<'_>) -> Resu
     Ok(())
 }
 
-/// Stands where a job that is not there would; parsing has made sure that none is missing.
-const NO_SUBJECT: Subject = Subject(crate::id::Digest([0; 32]));
+/// The subject of a job that another requirement needs. Parsing has made sure that it is there, and the order that it is known;
+/// were it not, a verdict that does not depend on it could be reused, so nothing is planned then.
+fn subject_of(job: &Name, known: &BTreeMap<Name, Subject>) -> Result<Subject, Unplanned> {
+    known.get(job).copied().ok_or_else(|| {
+        let message = format!("job `{job}` is needed, and what it checks is not known");
+        Refusal::new(Diagnostic::new("internal-error", message)).into()
+    })
+}
 
 /// `details`, by key.
 pub fn by_key(details: Vec<Detailed>) -> BTreeMap<RequirementKey, Detailed> {

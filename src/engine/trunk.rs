@@ -106,7 +106,7 @@ pub fn misplaced(repository: &Repository, proof: &Proof) -> Result<Option<String
 /// Whether the configuration at the tip of this branch says `[gate] jobs = "trunk"`. One that can't be used says nothing.
 fn tip_refuses_departures(repository: &Repository, branch: &str) -> Result<bool, GitError> {
     let Some((_, tip)) = repository.refs().resolve(branch)? else { return Ok(false) };
-    let config = config_of(repository, CommitId(tip), config::FILE).ok().flatten();
+    let config = usable_config_of(repository, CommitId(tip))?;
     Ok(config.is_some_and(|config| config.gate.jobs == JobsOf::Trunk))
 }
 
@@ -159,18 +159,21 @@ fn trunk_that_counts(
     candidate: CommitId,
     config: &Config,
 ) -> Result<(Trunk, Option<CommitId>), GitError> {
-    let own = repository.trunk(config.gate.trunk.as_deref());
-    let Ok(default) = repository.trunk(None) else { return Ok((own?, None)) };
-    let Some(base) = repository.merge_base(candidate, default.tip)? else { return Ok((own?, None)) };
-    let declared = |commit| config_of(repository, commit, config::FILE).ok().flatten().map(|it| it.gate.trunk);
-    let counts = match (declared(base).filter(|agreed| *agreed != config.gate.trunk), own) {
-        (None, own) => own?,
-        (Some(_), Ok(own))
-            if own.name.starts_with("refs/remotes/") && declared(own.tip) == Some(config.gate.trunk.clone()) =>
-        {
-            own
+    let own_name = config.gate.trunk.as_deref();
+    let Some(default) = repository.trunk_if_here(None)? else { return Ok((repository.trunk(own_name)?, None)) };
+    let Some(base) = repository.merge_base(candidate, default.tip)? else {
+        return Ok((repository.trunk(own_name)?, None));
+    };
+    let declared = |commit| Ok::<_, GitError>(usable_config_of(repository, commit)?.map(|it| it.gate.trunk));
+    let counts = match declared(base)?.filter(|agreed| agreed.as_deref() != own_name) {
+        None => repository.trunk(own_name)?,
+        Some(agreed) => {
+            let on_remote = repository.trunk_if_here(own_name)?.filter(|own| own.name.starts_with("refs/remotes/"));
+            match on_remote {
+                Some(own) if declared(own.tip)?.is_some_and(|its| its.as_deref() == own_name) => own,
+                _ => repository.trunk(agreed.as_deref())?,
+            }
         }
-        (Some(agreed), own) => repository.trunk(agreed.as_deref()).or(own)?,
     };
     let is_default = counts.tip == default.tip;
     Ok((counts, is_default.then_some(base)))
@@ -190,6 +193,13 @@ fn config_of(repository: &Repository, commit: CommitId, file: &str) -> Result<Op
     let tree = repository.objects()?.commit(commit)?.tree;
     let Some(bytes) = repository.file_at(tree, config::FILE)? else { return Ok(None) };
     Config::parse(&bytes, file).map(Some).map_err(|invalid| NoAnswer::Refused(invalid.refusal(Colour::None)))
+}
+
+/// The same, where a configuration that is broken says nothing either.
+fn usable_config_of(repository: &Repository, commit: CommitId) -> Result<Option<Config>, GitError> {
+    let tree = repository.objects()?.commit(commit)?.tree;
+    let bytes = repository.file_at(tree, config::FILE)?;
+    Ok(bytes.and_then(|bytes| Config::parse(&bytes, config::FILE).ok()))
 }
 
 /// A refusal with the command that fetches `branch` as trunk, with all of its history where this clone is shallow. A clone of

@@ -84,6 +84,16 @@ impl Repository {
         Err(none("main"))
     }
 
+    /// Trunk as [`Self::trunk`] finds it; nothing where there is no such branch here. One that is here and can't be read is an
+    /// error: it might say more.
+    pub fn trunk_if_here(&self, name: Option<&str>) -> Result<Option<Trunk>, GitError> {
+        match self.trunk(name) {
+            Ok(trunk) => Ok(Some(trunk)),
+            Err(GitError::NoTrunk { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The best common ancestor of two commits; nothing if they share no history that is here.
     pub fn merge_base(&self, one: CommitId, other: CommitId) -> Result<Option<CommitId>, GitError> {
         if one == other {

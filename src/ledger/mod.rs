@@ -91,6 +91,13 @@ pub struct FoundReceipts {
     pub newer: bool,
 }
 
+impl FoundReceipts {
+    /// Nothing was found, because of `warning`.
+    pub fn nothing(warning: String) -> Self {
+        Self { warnings: vec![warning], ..Self::default() }
+    }
+}
+
 /// The ledger of one repository.
 pub struct Ledger<'r> {
     repository: &'r Repository,
@@ -203,7 +210,7 @@ impl<'r> Ledger<'r> {
         let mut found = FoundReceipts::default();
         let recent = match tree.shard(&ShardPath::recent(kind, name)) {
             Ok(shard) => shard.recent(kind, name),
-            Err(error) => return Ok(FoundReceipts { warnings: vec![error.to_string()], ..found }),
+            Err(error) => return Ok(FoundReceipts::nothing(error.to_string())),
         };
         for pointer in recent {
             let of = |receipt: &Receipt| receipt.subject == pointer.subject && receipt.attempt == pointer.attempt;
@@ -350,7 +357,7 @@ fn point_at_recent(tree: &mut LedgerTree<'_>, receipts: &[Receipt]) -> Result<()
 fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
     let shard = match shard {
         Ok(shard) => shard,
-        Err(error) => return FoundReceipts { warnings: vec![error.to_string()], ..FoundReceipts::default() },
+        Err(error) => return FoundReceipts::nothing(error.to_string()),
     };
     let mut found = shard.receipts();
     found.receipts.retain(wanted);

@@ -12,7 +12,6 @@ use crate::config::{self, Config, Push, PushedCommits, PushedTags};
 use crate::document::{CommitReport, CommitStanding};
 use crate::engine::session::Session;
 use crate::engine::verifier::{Verifier, VerifierError};
-use crate::git::revision::Trunk;
 use crate::git::{GitError, Repository};
 use crate::id::{CommitId, ObjectId};
 
@@ -156,7 +155,7 @@ fn covered(repository: &Repository, policy: &Push, updates: &[RefUpdate]) -> Res
 /// Trunk is the usual one, or the one that its configuration names. Only where there is no such branch does the pushed
 /// commit say what trunk is.
 fn policy(repository: &Repository, updates: &[RefUpdate]) -> Result<(Push, Option<String>), GitError> {
-    let usual = trunk_if_here(repository, None)?;
+    let usual = repository.trunk_if_here(None)?;
     let config = match &usual {
         Some(trunk) => config_at(repository, trunk.tip)?,
         None => match updates.iter().find(|update| !update.local.is_null()) {
@@ -176,7 +175,7 @@ fn policy(repository: &Repository, updates: &[RefUpdate]) -> Result<(Push, Optio
         }
     };
     let named = match &config.gate.trunk {
-        Some(name) => trunk_if_here(repository, Some(name))?,
+        Some(name) => repository.trunk_if_here(Some(name))?,
         None => None,
     };
     let other = named.filter(|named| usual.as_ref().is_none_or(|usual| usual.tip != named.tip));
@@ -186,15 +185,6 @@ fn policy(repository: &Repository, updates: &[RefUpdate]) -> Result<(Push, Optio
             Some(Err(_)) | None => Ok((Push::default(), None)),
         },
         None => Ok((config.push, None)),
-    }
-}
-
-/// Trunk; nothing where there is no such branch here. One that is here and can't be read is an error: it might say more.
-fn trunk_if_here(repository: &Repository, name: Option<&str>) -> Result<Option<Trunk>, GitError> {
-    match repository.trunk(name) {
-        Ok(trunk) => Ok(Some(trunk)),
-        Err(GitError::NoTrunk { .. }) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
