@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: what is generated from the code.
 //!
 //! Committed, and compared by `--check`: the JSON Schemas under `docs/schema/`, the command reference
-//! `docs/commands.md` and the configuration reference `docs/configuration.md`. Not committed, made under `target/assets/` for packages: man pages and completions.
+//! `docs/commands.md`, the list of the documents' fields, and the configuration reference `docs/configuration.md`. Not committed, made under `target/assets/` for packages: man pages and completions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use git_discern::command::completions::{Shell, script};
 use git_discern::command::manual;
 use git_discern::config;
 use git_discern::report::schema;
+
+/// Where the documents' fields are listed.
+const FIELDS: &str = "docs/schema/fields.txt";
 
 /// Its arguments.
 #[derive(Debug, Args)]
@@ -51,16 +54,24 @@ fn committed() -> Vec<(PathBuf, String)> {
         .into_iter()
         .map(|(command, of)| (Path::new("docs/schema").join(format!("{command}.json")), schema::text(&of)))
         .collect();
+    files.push((FIELDS.into(), fields()));
     files.push(("docs/commands.md".into(), reference()));
     files.push(("docs/configuration.md".into(), config::reference()));
     files.push(("docs/schema/discern-toml.json".into(), format!("{:#}\n", config::schema())));
     files
 }
 
+/// Every field that a document ever had: those in the file stay in it, and a test holds that they are still there.
+fn fields() -> String {
+    let mut fields = schema::fields();
+    fields.extend(fs::read_to_string(FIELDS).unwrap_or_default().lines().map(str::to_owned));
+    fields.into_iter().map(|line| line + "\n").collect()
+}
+
 /// The command reference: the long help of every command, as it is printed.
 fn reference() -> String {
     let mut text = String::from(
-        "# Commands\n\nGenerated from the command line's definition by `cargo xtask gen`; the same text as `git discern <command> --help`.\n",
+        "# Commands\n\nGenerated from the command line's definition by `cargo xtask gen`; the same text as `git discern COMMAND --help`. (Of `git discern --help` git itself makes `git help discern`, the manual page; `git discern -h` needs none.)\n",
     );
     let mut cli = Cli::command().term_width(100);
     cli.build();
