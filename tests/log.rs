@@ -1,5 +1,7 @@
 //! `git discern log`: the history with where each commit stands.
 
+use rustix::process::Signal;
+
 use crate::support::{Bench, Place};
 
 /// The words of the log, newest first.
@@ -48,6 +50,50 @@ fn flaky_commits_are_listed_with_how_often() {
     );
     let document = bench.discern(&["log", "--flaky", "--json"]).exits(0).json();
     assert_eq!(document["commits"][0]["flaky"][0]["how_often"], serde_json::json!({"failed": 1, "tries": 2}));
+}
+
+#[test]
+fn what_wavered_on_a_failed_commit_is_flaky_whether_it_failed_or_not() {
+    let bench = moody();
+    bench.job("broken", "test ! -e ../broken");
+    bench.save("more");
+    bench.write("../mood", "bad");
+    let _ = bench.discern(&["done", "-k"]).exits(1);
+    let _ = bench.sh("rm ../mood; touch ../broken").exits(0);
+    let nothing = bench.discern(&["log", "--flaky"]).exits(0);
+    assert_eq!(nothing.stdout, "no commit with a flaky verdict\n");
+    assert_eq!(bench.discern(&["log", "HEAD..HEAD"]).exits(0).stdout, "no commit\n");
+    let _ = bench.discern(&["done", "-k", "--rerun"]).exits(1);
+    for arguments in [&["log"][..], &["log", "--flaky"], &["verify"]] {
+        let said = bench.discern(arguments).shown();
+        assert!(said.contains("flaky: moody"), "{said}");
+    }
+    let document = bench.discern(&["log", "--flaky", "--json"]).exits(0).json();
+    let commits = document["commits"].as_array().expect("a list");
+    assert_eq!((commits.len(), &commits[0]["standing"]), (1, &"failed".into()), "{document:#}");
+    assert_eq!(commits[0]["flaky"][0]["how_often"], serde_json::json!({"failed": 1, "tries": 2}));
+    assert!(bench.discern(&["done", "-k"]).exits(1).shown().contains("flaky"), "also where it is given again");
+}
+
+#[test]
+fn a_claim_is_told_after_the_reason_and_an_abandoned_one_with_what_takes_it_over() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("slow", "test -e ../quick || { echo > ../started; read line < ../fifo; }; test -e ../good");
+    bench.save("first");
+    let _ = bench.sh("mkfifo ../fifo; touch ../quick").exits(0);
+    let _ = bench.discern(&["done"]).exits(1);
+    let _ = bench.sh("rm ../quick").exits(0);
+    let running = bench.start(&["done", "--rerun"]);
+    crate::support::wait_for("the job", || bench.has("../started"));
+    let verified = bench.discern(&["verify"]).exits(1);
+    assert!(verified.stdout.contains("first: `slow` failed  running again\n"), "{}", verified.shown());
+    running.signal(Signal::KILL);
+    drop(running);
+    crate::support::wait_for("an abandoned claim", || bench.discern(&["log"]).stdout.ends_with("  abandoned\n"));
+    let verified = bench.discern(&["verify"]).exits(1);
+    assert!(verified.stdout.contains("failed  abandoned\n"), "{}", verified.shown());
+    assert!(verified.stdout.contains("take its claim over: git discern recover"), "{}", verified.shown());
 }
 
 #[test]

@@ -67,7 +67,9 @@ pub fn run(global: &Global, args: &Log) -> anyhow::Result<Exit> {
 
 fn show(verifier: Verifier<'_, '_>, history: &str, flaky: bool, reporter: &mut Reporter) -> anyhow::Result<()> {
     let mut lines: Vec<Line> = Vec::new();
+    let mut is_empty = true;
     walk(verifier, history, flaky, |report| {
+        is_empty = false;
         lines.push(commits::line(&report));
         if lines.len() < LINES_AT_A_TIME || reporter.lines(&std::mem::take(&mut lines)) {
             ControlFlow::Continue(())
@@ -75,6 +77,9 @@ fn show(verifier: Verifier<'_, '_>, history: &str, flaky: bool, reporter: &mut R
             ControlFlow::Break(())
         }
     })?;
+    if is_empty {
+        lines.push(Line::text(if flaky { "no commit with a flaky verdict" } else { "no commit" }));
+    }
     reporter.lines(&lines);
     Ok(())
 }

@@ -62,6 +62,9 @@ pub struct CommitReport {
     pub attempt: Option<AttemptSummary>,
     /// The live claim on it, if there is one; what was known before stands meanwhile.
     pub running: Option<Pending>,
+    /// Whether the run that has its claim is gone: the next `done`, or `recover`, takes it over.
+    #[serde(default)]
+    pub abandoned: bool,
 }
 
 /// Where a commit stands.

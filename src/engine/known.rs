@@ -13,7 +13,7 @@ use crate::config::{Config, Measure};
 use crate::document::{
     AttemptSummary, Cancelled, Pending, RequirementReport, ReusedFrom, RunDocument, Source, Standing,
 };
-use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, newest};
+use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, flaky, newest};
 use crate::exit::Exit;
 use crate::id::CommitId;
 use crate::ledger::{LedgerError, OutcomeEntry};
@@ -184,21 +184,23 @@ fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> Requiremen
 
 /// The reports of what a failed attempt was to check: what failed, and what is known of the rest.
 fn failed(session: &Session<'_>, outcome: &OutcomeEntry) -> Result<Vec<RequirementReport>, LedgerError> {
-    let those = outcome.failed.iter();
-    let failed: Vec<Bound> =
-        those.map(|it| Bound { kind: it.kind, name: it.name.clone(), subject: it.subject }).collect();
-    // An outcome of an older version names only what failed.
-    let all = if outcome.bound.is_empty() { &failed } else { &outcome.bound };
+    let failed = |bound: &Bound| {
+        outcome.failed.iter().any(|it| (it.kind, &it.name, it.subject) == (bound.kind, &bound.name, bound.subject))
+    };
+    let all = outcome.bound();
     all.iter()
         .map(|bound| {
             let found = session.ledger.receipts(bound.subject)?;
-            let receipt = newest(found.receipts.iter().filter(|receipt| receipt.kind == bound.kind));
+            let of_kind = || found.receipts.iter().filter(|receipt| receipt.kind == bound.kind);
+            let receipt = newest(of_kind());
             let standing = match receipt {
-                _ if failed.contains(bound) => Standing::Failed,
+                _ if failed(bound) => Standing::Failed,
                 Some(receipt) if receipt.verdict == Verdict::Passed => Standing::Passed,
                 _ => Standing::Unrun,
             };
-            Ok(of_bound(session, bound, standing, receipt.filter(|_| standing != Standing::Unrun)))
+            let mut report = of_bound(session, bound, standing, receipt.filter(|_| standing != Standing::Unrun));
+            report.flaky |= flaky(of_kind());
+            Ok(report)
         })
         .collect()
 }

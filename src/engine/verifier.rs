@@ -13,14 +13,14 @@ use super::recovery::{self, Finding, Mode};
 use super::session::Session;
 use super::trunk;
 use crate::claim::owner::Seen;
-use crate::claim::record::Outcome;
+use crate::claim::record::{Bound, Outcome};
 use crate::config::{self, Config, Invalid};
-use crate::document::{CommitReport, CommitStanding, FlakyRequirement, HowOften, Pending};
+use crate::document::{CommitReport, CommitStanding, FlakyRequirement, HowOften};
 use crate::evidence::{self, Proof, RequirementKey, RequirementKind, Verdict};
 use crate::git::objects::Commit;
 use crate::git::{GitError, Repository};
 use crate::id::{CommitId, Digest, Name, ObjectId, Subject, TreeId};
-use crate::ledger::{FailedRequirement, LedgerError, OutcomeEntry, Snapshot};
+use crate::ledger::{LedgerError, OutcomeEntry, Snapshot};
 use crate::store::StoreError;
 
 /// Up to so many commits have their records looked for one by one; more, and all records are listed.
@@ -114,8 +114,14 @@ impl<'s, 'r> Verifier<'s, 'r> {
             departures: Vec::new(),
             flaky: Vec::new(),
             attempt: None,
-            running: self.running(commit),
+            running: None,
+            abandoned: false,
         };
+        match self.unfinished(commit) {
+            Finding::Live { record, .. } => report.running = Some(known::pending(&record)),
+            Finding::Abandoned { .. } => report.abandoned = true,
+            _ => {}
+        }
         match self.outcomes(commit) {
             Ok(outcomes) => self.decide(tree, &outcomes, &mut report),
             Err(why) => (report.standing, report.reason) = (CommitStanding::Unknown, Some(why)),
@@ -182,17 +188,18 @@ impl<'s, 'r> Verifier<'s, 'r> {
                 let names: Vec<String> = newest.failed.iter().map(|failed| format!("`{}`", failed.name)).collect();
                 report.reason = Some(if names.is_empty() { "it failed".to_owned() } else { failed(&names) });
                 let passed_before = outcomes.iter().any(|outcome| outcome.outcome == Outcome::Passed);
-                let those = newest.failed.iter().filter(|failed| passed_before || self.is_flaky(failed));
+                let failed = |it: &Bound| newest.failed.iter().any(|failed| (failed.kind, &failed.name) == (it.kind, &it.name));
+                let those = newest.bound().into_iter().filter(|it| passed_before && failed(it) || self.is_flaky(it));
                 report.flaky = those.map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
             }
             _ => report.reason = Some("its outcome holds no Proof".to_owned()),
         }
     }
 
-    /// Whether both verdicts are known for what failed. Receipts that can't be read say nothing.
-    fn is_flaky(&self, failed: &FailedRequirement) -> bool {
-        let receipts = self.session.ledger.receipts(failed.subject).unwrap_or_default().receipts;
-        evidence::flaky(receipts.iter().filter(|receipt| receipt.kind == failed.kind))
+    /// Whether both verdicts are known for what was checked. Receipts that can't be read say nothing.
+    fn is_flaky(&self, bound: &Bound) -> bool {
+        let receipts = self.session.ledger.receipts(bound.subject).unwrap_or_default().receipts;
+        evidence::flaky(receipts.iter().filter(|receipt| receipt.kind == bound.kind))
     }
 
     /// Why a Proof does not count for a commit.
@@ -251,17 +258,14 @@ impl<'s, 'r> Verifier<'s, 'r> {
         Ok(Some(demanded))
     }
 
-    /// The live claim on a commit.
-    fn running(&mut self, commit: CommitId) -> Option<Pending> {
-        match self.records.get(&commit)? {
-            Seen::Record(_, record) if !record.is_finished() => {}
-            _ => return None,
+    /// What there is of an unfinished claim on a commit.
+    fn unfinished(&mut self, commit: CommitId) -> Finding {
+        match self.records.get(&commit) {
+            Some(Seen::Record(_, record)) if !record.is_finished() => {}
+            _ => return Finding::Free,
         }
         let by = self.session.retiring_run("verify", None);
-        match recovery::inspect(commit, self.session, &by, Mode::Look).what {
-            Finding::Live { record, .. } => Some(known::pending(&record)),
-            _ => None,
-        }
+        recovery::inspect(commit, self.session, &by, Mode::Look).what
     }
 }
 

@@ -108,6 +108,15 @@ impl OutcomeEntry {
         })
     }
 
+    /// Everything that it was to check, where there is no Proof; an outcome of an older version names only what failed.
+    pub fn bound(&self) -> Vec<Bound> {
+        if !self.bound.is_empty() {
+            return self.bound.clone();
+        }
+        let failed = self.failed.iter();
+        failed.map(|it| Bound { kind: it.kind, name: it.name.clone(), subject: it.subject }).collect()
+    }
+
     /// Whether it decides what is known of its commit: a `done` that passed or failed. Cancelled changes nothing.
     pub fn decides(&self) -> bool {
         self.purpose == Purpose::Done && self.outcome != Outcome::Cancelled

@@ -17,28 +17,44 @@ const WORD_COLUMNS: usize = 9;
 
 /// One commit, as `log` has it.
 pub fn line(report: &CommitReport) -> Line {
-    let line = Line::new()
-        .column(role(report.standing), report.standing.word(), WORD_COLUMNS)
-        .with(Role::Faint, report.commit.short())
-        .with(Role::Plain, format!("  {}", report.summary));
-    let line = marked(line, report);
-    match (&report.running, report.standing) {
-        (Some(_), CommitStanding::Running) | (None, _) => line,
-        (Some(_), _) => line.with(Role::Caution, "  running again"),
-    }
+    with_claim(known(report), report)
 }
 
 /// One commit with the reason why it is not proven, as `verify` has it.
 pub fn line_with_reason(report: &CommitReport) -> Line {
-    let line = line(report);
-    match &report.reason {
+    let line = known(report);
+    let line = match &report.reason {
         Some(reason) => line.with(Role::Plain, format!(": {reason}")),
         None => line,
+    };
+    with_claim(line, report)
+}
+
+/// What is known of a commit, whoever has its claim.
+fn known(report: &CommitReport) -> Line {
+    let line = Line::new()
+        .column(role(report.standing), report.standing.word(), WORD_COLUMNS)
+        .with(Role::Faint, report.commit.short())
+        .with(Role::Plain, format!("  {}", report.summary));
+    marked(line, report)
+}
+
+/// With the claim on it, where the standing does not say so already.
+fn with_claim(line: Line, report: &CommitReport) -> Line {
+    match (&report.running, report.standing) {
+        (Some(_), CommitStanding::Running) => line,
+        (Some(_), _) => line.with(Role::Caution, "  running again"),
+        (None, _) if report.abandoned => line.with(Role::Caution, "  abandoned"),
+        (None, _) => line,
     }
 }
 
-/// The run at work on a commit, and the command that follows it; nothing where there is none.
+/// The run at work on a commit, and the command that follows it, or takes over what it abandoned; nothing where there is none.
 pub fn running(report: &CommitReport, now: Timestamp) -> Option<Line> {
+    if report.abandoned {
+        let text = "  its run is gone; take its claim over: ";
+        return Some(Line::new().with(Role::Faint, text).with(Role::Command, "git discern recover"));
+    }
     let pending = report.running.as_ref()?;
     let since = pending.since.map_or(String::new(), |since| format!(", for {}", phrase::roughly(between(since, now))));
     let place = phrase::worktree(&pending.worktree);

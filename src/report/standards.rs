@@ -91,6 +91,10 @@ pub fn pinned(pinned: &PinnedLimits) -> Vec<Line> {
 /// The values of standards over time: for each a chart, oldest on the left, and a table, newest first.
 pub fn history(document: &HistoryDocument, unicode: bool) -> Vec<Line> {
     let mut lines = Vec::new();
+    if document.standards.is_empty() {
+        let commits = super::phrase::count(document.commits, "commit");
+        lines.push(Line::text(format!("no standard on the {commits} looked at")));
+    }
     for standard in &document.standards {
         if !lines.is_empty() {
             lines.push(Line::new());

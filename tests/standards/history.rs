@@ -32,6 +32,13 @@ fn points(document: &Value, name: &str) -> Vec<(String, String, String, bool)> {
 }
 
 #[test]
+fn without_standards_the_history_says_so() {
+    let bench = Bench::proven_by_true();
+    let said = bench.discern(&["standards", "--history"]).exits(0).stdout;
+    assert_eq!(said, "no standard on the 1 commit looked at\n");
+}
+
+#[test]
 fn values_of_proofs_and_of_red_runs_are_in_the_history_oldest_first() {
     let bench = Bench::new();
     let commits = four_commits(&bench);
