@@ -188,7 +188,8 @@ impl<'s, 'r> Verifier<'s, 'r> {
                 let names: Vec<String> = newest.failed.iter().map(|failed| format!("`{}`", failed.name)).collect();
                 report.reason = Some(if names.is_empty() { "it failed".to_owned() } else { failed(&names) });
                 let passed_before = outcomes.iter().any(|outcome| outcome.outcome == Outcome::Passed);
-                let failed = |it: &Bound| newest.failed.iter().any(|failed| (failed.kind, &failed.name) == (it.kind, &it.name));
+                let failed =
+                    |it: &Bound| newest.failed.iter().any(|failed| (failed.kind, &failed.name) == (it.kind, &it.name));
                 let those = newest.bound().into_iter().filter(|it| passed_before && failed(it) || self.is_flaky(it));
                 report.flaky = those.map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
             }
