@@ -73,10 +73,9 @@ pub fn answer(
     if let Some(proof) = &outcome.proof {
         document.requirements.iter_mut().zip(&proof.requirements).for_each(|(report, of)| was_known(report, proof, of));
     }
-    if outcome.outcome == Outcome::Failed {
-        if document.requirements.iter().any(|report| report.reading.is_some()) {
-            hold_against_limits(&mut document.requirements, config, &comparison().unwrap_or_default());
-        }
+    let measured = document.requirements.iter().any(|report| report.reading.is_some());
+    if outcome.outcome == Outcome::Failed && measured {
+        hold_against_limits(&mut document.requirements, config, &comparison()?);
     }
     Ok(Some(document))
 }

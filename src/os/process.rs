@@ -94,7 +94,6 @@ pub fn start_self(arguments: &[String], output: File) -> io::Result<Child> {
 /// # Errors
 /// It can't be started.
 #[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]
-#[expect(clippy::zombie_processes, reason = "its parent is about to end")]
 pub fn start_self_alone(arguments: &[&str]) -> io::Result<()> {
     let mut command = Command::new(OWN_BINARY);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);

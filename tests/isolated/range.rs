@@ -119,9 +119,9 @@ fn a_range_is_what_git_takes_it_for() {
     assert_eq!(proven("marked..main"), [side.clone(), merge.clone()]);
     assert_eq!(proven("marked.."), [side.clone(), merge]);
     assert_eq!(proven("marked...side"), [commits[2].clone(), commits[3].clone(), side.clone()]);
-    assert_eq!(proven("main..side"), [String::new(); 0]);
-    assert_eq!(proven(".."), [String::new(); 0]);
-    assert_eq!(proven("base..base~0"), [String::new(); 0]);
+    assert_eq!(proven("main..side"), Vec::<String>::new());
+    assert_eq!(proven(".."), Vec::<String>::new());
+    assert_eq!(proven("base..base~0"), Vec::<String>::new());
     for nothing in ["^main", "main:number", "main^{tree}", "a..b..c", "main..main:number", "main~9..main"] {
         let refused = bench.discern(&["done", nothing]).exits(2);
         assert!(refused.stderr.contains("does not name a commit"), "{}", refused.shown());

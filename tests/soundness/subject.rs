@@ -260,7 +260,8 @@ fn a_tool_that_is_put_in_front_of_path_is_asked() {
         chmod +x ../*/tool; gate; job t tool 'toolchain = [\"tool\"]'; save",
     );
     let root = bench.root().to_string_lossy().into_owned();
-    let path = std::env::var("PATH").expect("a PATH");
+    let path = git_discern::os::environment::variable("PATH").expect("a PATH");
+    let path = path.to_string_lossy();
     let one = bench.with_variable("PATH", &format!("{root}/one:{path}"));
     let both = bench.with_variable("PATH", &format!("{root}/two:{root}/one:{path}"));
     expect(&one, &[], Ran(0));
