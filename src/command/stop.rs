@@ -46,7 +46,7 @@ pub fn run(global: &Global, args: &Stop) -> anyhow::Result<Exit> {
         let message = format!("the run {handle} has no journal here, so that it can't be asked");
         return Err(Refusal::new(Diagnostic::new("no-journal", message).fix("git discern status")).into());
     }
-    if let Some(over) = over(following.follow(0).map_err(done::cause)?, &handle)? {
+    if let Some(over) = over(following.follow(0, None).map_err(done::cause)?, &handle)? {
         let message = format!("the run {handle} had ended before, with exit status {over}");
         return Err(Refusal::new(Diagnostic::new("ended-before", message).fix("git discern status")).into());
     }
@@ -54,7 +54,7 @@ pub fn run(global: &Global, args: &Stop) -> anyhow::Result<Exit> {
         let message = format!("the request could not be written: {error}");
         Refusal::store(Diagnostic::new("unwritable", message))
     })?;
-    let ended_with = over(following.follow(SETTLE_MS).map_err(done::cause)?, &handle)?;
+    let ended_with = over(following.follow(SETTLE_MS, None).map_err(done::cause)?, &handle)?;
     let exit = if ended_with.is_some() { Exit::Success } else { Exit::Pending };
     let document = StopDocument {
         schema: "discern/stop/1".to_owned(),
@@ -92,7 +92,7 @@ fn over(followed: Followed, handle: &OperationHandle) -> Result<Option<u8>, Refu
         Followed::Ended(outcome) => Ok(Some(outcome.exit_status)),
         Followed::Replaced(previous) => Ok(Some(previous.exit_status)),
         Followed::EndedUnclaimed { exit } => Ok(Some(exit)),
-        Followed::Running(_) => Ok(None),
+        Followed::Running(_) | Followed::Left(..) => Ok(None),
         Followed::Abandoned { .. } => {
             let message = format!("the run {handle} does not listen: its process is gone or stands still");
             Err(Refusal::new(Diagnostic::new("abandoned", message).fix("git discern recover")))

@@ -5,13 +5,16 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::completions::Offered;
 use super::{Global, done};
-use crate::document::{Candidate, Diagnostic, Refusal, RunDocument};
+use crate::document::{Candidate, Diagnostic, Pending, Refusal, RunDocument};
 use crate::engine::follow::{self, Followed, Following};
 use crate::engine::known;
 use crate::engine::no_answer::NoAnswer;
 use crate::engine::session::Session;
 use crate::exit::{Exit, OutcomeWord};
+use crate::os::signal::{Signal, Signals};
 use crate::report::answer;
+use crate::report::diagnostic::hint;
+use crate::report::line::{Line, Role};
 use crate::report::phrase;
 use crate::report::story::retirement;
 
@@ -36,15 +39,41 @@ pub fn run(global: &Global, args: &Wait) -> anyhow::Result<Exit> {
     let mut session = Session::new(&repository);
     let mut reporter = global.reporter();
     let target = follow::target(&session, args.target.as_deref()).map_err(done::cause)?;
+    let mut signals = Signals::install(&Signal::OWNER).ok();
     let (followed, seen) = {
         let mut following = Following::begin(&target, &mut session, &mut reporter).map_err(done::cause)?;
-        let followed = following.follow(u64::MAX).map_err(done::cause)?;
+        let followed = following.follow(u64::MAX, signals.as_mut()).map_err(done::cause)?;
         let candidate = following.commit().and_then(|commit| following.candidate(commit));
         (followed, Seen { candidate: candidate.map(|(candidate, _)| candidate), reports: following.reports })
     };
-    let document = document(followed, seen, &session).map_err(done::cause)?;
-    reporter.finish(&document);
+    let document = match followed {
+        Followed::Left(pending, signal) => {
+            let document = left(*pending, signal.exit(), seen);
+            reporter.answer(&document, goes_on);
+            document
+        }
+        followed => {
+            let document = document(followed, seen, &session).map_err(done::cause)?;
+            reporter.finish(&document);
+            document
+        }
+    };
     Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+}
+
+/// A signal ended the following, and not the run.
+fn left(pending: Pending, exit: Exit, seen: Seen) -> RunDocument {
+    let mut document = RunDocument::new("wait", exit);
+    document.hints.push(pending.reconnect.clone());
+    (document.pending, document.candidate, document.requirements) = (Some(pending), seen.candidate, seen.reports);
+    document
+}
+
+fn goes_on(document: &RunDocument) -> Vec<Line> {
+    let run = document.pending.as_ref().and_then(|pending| pending.operation.as_ref());
+    let run = run.map_or("the run".to_owned(), ToString::to_string);
+    let line = Line::new().with(Role::Caution, "left").with(Role::Plain, format!("  {run} goes on"));
+    [line].into_iter().chain(document.hints.iter().map(|command| hint(command))).collect()
 }
 
 /// What was seen of a run besides its end.
@@ -79,7 +108,7 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
             (document.pending, document.candidate) = (Some(*pending), seen.candidate);
             document
         }
-        Followed::Running(pending) => {
+        Followed::Running(pending) | Followed::Left(pending, _) => {
             let mut document = RunDocument::new("wait", Exit::Pending);
             (document.pending, document.candidate) = (Some(*pending), seen.candidate);
             document

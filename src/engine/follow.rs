@@ -9,6 +9,7 @@ use super::known;
 use super::no_answer::{NoAnswer, unreadable};
 use super::recovery::{self, Finding, Mode};
 use super::session::Session;
+use super::stage::{self, EndingSignal};
 use super::worktree_lock::WorktreeLock;
 use crate::claim::Record;
 use crate::claim::owner::Seen;
@@ -18,6 +19,7 @@ use crate::event::{Audience, Event, What};
 use crate::id::{AttemptId, CommitId, OperationHandle};
 use crate::journal::{Follower, Header, Holder};
 use crate::ledger::OutcomeEntry;
+use crate::os::signal::Signals;
 use crate::os::{boot, process};
 
 /// How often a followed run is looked at, in milliseconds.
@@ -60,6 +62,8 @@ pub enum Followed {
     Nothing,
     /// It still runs, and was not waited for any longer.
     Running(Box<Pending>),
+    /// It still runs; a signal ended the following.
+    Left(Box<Pending>, EndingSignal),
 }
 
 /// What `text`, a handle or a revision, means; without it, the run of this worktree, or else whoever has `HEAD`'s claim.
@@ -177,11 +181,12 @@ impl<'f, 'r> Following<'f, 'r> {
         Ok(())
     }
 
-    /// Tells the story until the run is over, for at most `limit_ms`.
+    /// Tells the story until the run is over, for at most `limit_ms`, or until one of `signals` ends that. Without them a
+    /// signal has the effect that it has on the process, which is none for the first one of a container.
     ///
     /// # Errors
     /// The store can't be read.
-    pub fn follow(&mut self, limit_ms: u64) -> Result<Followed, NoAnswer> {
+    pub fn follow(&mut self, limit_ms: u64, mut signals: Option<&mut Signals>) -> Result<Followed, NoAnswer> {
         let begun_ms = self.session.now().monotonic_ms;
         loop {
             self.listen();
@@ -195,7 +200,9 @@ impl<'f, 'r> Following<'f, 'r> {
                 return Ok(Followed::Running(pending));
             }
             self.audience.tick(now.wall);
-            process::wait_any(&[], LOOK_MS);
+            if let Some(signal) = stage::wait_a_moment(signals.as_deref_mut(), self.audience, LOOK_MS) {
+                return Ok(Followed::Left(pending, signal));
+            }
         }
     }
 

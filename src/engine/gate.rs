@@ -14,7 +14,7 @@ use super::recovery::{self, Finding, Mode};
 use super::request::Request;
 use super::run::Stopped;
 use super::session::Session;
-use super::stage::EndingSignal;
+use super::stage::{self, EndingSignal};
 use super::trunk::{self, Comparison};
 use super::worktree_lock::{self, Holder, LOOK_AGAIN_MS, Taken, WAIT_MS, WorktreeLock};
 use crate::claim::record::Purpose;
@@ -25,9 +25,9 @@ use crate::evidence::Place;
 use crate::exit::Exit;
 use crate::git::{self, Depth, Head, Snapshot};
 use crate::id::{AttemptId, CommitId};
+use crate::os::hooks;
 use crate::os::random::Random as _;
 use crate::os::signal::{Signal, Signals};
-use crate::os::{hooks, process};
 use crate::plan::Rerun;
 use crate::standard::Looser;
 use crate::store::StoreError;
@@ -238,25 +238,7 @@ impl Gate<'_, '_> {
 
     /// Waits until it is time to look again; the signal that came instead, if one did.
     fn wait_a_moment(&mut self) -> Option<EndingSignal> {
-        let Some(signals) = &mut self.signals else {
-            process::wait_any(&[], LOOK_AGAIN_MS);
-            return None;
-        };
-        process::wait_any(&[signals.fd()], LOOK_AGAIN_MS);
-        for signal in signals.drain() {
-            match signal {
-                Signal::Suspend => {
-                    self.reporter.pause();
-                    signals.stand_still();
-                }
-                other => {
-                    if let Some(ending) = EndingSignal::of(other) {
-                        return Some(ending);
-                    }
-                }
-            }
-        }
-        None
+        stage::wait_a_moment(self.signals.as_mut(), self.reporter, LOOK_AGAIN_MS)
     }
 
     /// From here on there is a story to tell, and something to settle.

@@ -84,9 +84,8 @@ impl Stopped {
     /// The exit status that it leads to.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Signal(EndingSignal::Interrupt) => Exit::Interrupted,
-            Self::Signal(EndingSignal::Terminate) | Self::Requested => Exit::Terminated,
-            Self::Signal(EndingSignal::Hangup) => Exit::Hangup,
+            Self::Signal(signal) => signal.exit(),
+            Self::Requested => Exit::Terminated,
             Self::TreeChanged(_) | Self::WorktreeGone | Self::Refused => Exit::Refused,
             Self::Store(_) => Exit::Store,
             Self::Internal(_) => Exit::Internal,

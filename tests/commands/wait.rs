@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::{begun, gated, handle, open};
-use crate::support::Bench;
+use crate::support::{Bench, Terminal};
 
 #[test]
 fn a_run_that_is_followed_is_told_to_its_end_and_answered_as_it_answers() {
@@ -129,4 +129,34 @@ fn a_run_that_was_refused_is_named() {
     let followed = bench.discern(&["wait"]).exits(2);
     let on = format!(" on {} in the main worktree was cancelled: it was refused", &bench.head()[..10]);
     assert!(followed.stderr.contains(&on), "{}", followed.shown());
+}
+
+#[test]
+fn a_signal_ends_the_following_and_not_the_run() {
+    let bench = gated();
+    let done = begun(&bench, &["done"]);
+    let other = bench.worktree("other").with_variable("TERM", "xterm");
+    let handle = handle(&bench);
+    let mut terminal = Terminal::new(80, 24);
+    let followed = terminal.start(&other, &["wait", &handle]);
+    terminal.wait_for("running", 1);
+    terminal.enter(b"\x03");
+    terminal.follow(followed).exits(130);
+    let seen = terminal.text();
+    let last = seen.rsplit("\x1b[J").next().unwrap_or_default();
+    assert!(last.contains("goes on") && last.contains(&format!("git discern wait {handle}")), "{seen}");
+    assert!(!last.contains("running"), "nothing of the view is left: {seen}");
+    // The first process of a container is hit by no signal that it does not catch.
+    let alone = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "git-discern", "wait", "--json"];
+    if other.run(other.command("unshare", &["--user", "--map-root-user", "--pid", "--fork", "true"])).status == 0 {
+        let mut terminal = Terminal::new(80, 24);
+        let followed = terminal.start_program(&other, &[&["unshare"], &alone[..], &[&*handle]].concat());
+        terminal.wait_for("running", 1);
+        terminal.enter(b"\x03");
+        let _ = terminal.follow(followed);
+        let seen = terminal.text();
+        assert!(seen.contains("\"exit\": 130") && seen.contains("\"pending\": {"), "{seen}");
+    }
+    open(&bench);
+    done.wait().exits(0);
 }
