@@ -5,10 +5,11 @@
 //! checkouts of one commit may differ in them: after a setting changed, or because a filter takes something out. So they
 //! are part of what is checked. Where nothing can convert anything, this costs a look at a few small files.
 
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use bstr::{BString, ByteSlice};
+use bstr::ByteSlice;
 
 use super::error::GitError;
 use super::index::{Index, Tracked};
@@ -34,7 +35,7 @@ enum Conversion {
     Nothing,
     /// Something that changes a file's size.
     Some,
-    /// A filter, too, which may do anything.
+    /// A filter, too, which may do anything; or what can't be told.
     Filters,
 }
 
@@ -106,42 +107,116 @@ impl Repository {
         Ok(pairs.filter(|(_, [_, _, value])| has_filter(value)).map(|(entry, _)| entry).collect())
     }
 
-    /// Whether anything could convert a file here, as far as a glance at attributes and settings tells.
+    /// Whether anything could convert a file here, as far as a glance at attributes and settings tells. A filter needs an
+    /// attribute that gives it to a file; settings alone, which `git lfs install` leaves on a whole machine, convert nothing.
     fn conversion(&self, index: &Index) -> Result<Conversion, GitError> {
-        let mut texts = Vec::new();
-        let mut unknown = false;
-        let mut take = |path: PathBuf| match files::read_bounded(&path, SETTINGS_BYTES_MAX) {
-            Ok(text) => texts.extend(text.map(BString::from)),
-            Err(_) => unknown = true,
-        };
+        let mut attributes = Texts::default();
+        self.attribute_files(index)?.iter().for_each(|file| attributes.take(file));
+        // Of a tracked file that is not on disk, git takes the attributes out of the index.
         let top = self.worktree()?;
-        for entry in index.tracked().filter(|it| it.path.ends_with(b".gitattributes")).filter(is_file) {
-            take(top.join(to_path(entry.path)));
-        }
-        let variable = |name: &str| environment::variable(name).map(PathBuf::from);
-        let home = variable("HOME");
-        let configured = variable("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")));
-        for folder in [self.git_dir(), self.common_dir()] {
-            ["config", "config.worktree", "info/attributes"].iter().for_each(|name| take(folder.join(name)));
-        }
-        let of_user = configured.iter().flat_map(|folder| [folder.join("git/config"), folder.join("git/attributes")]);
-        of_user.for_each(&mut take);
-        home.iter().for_each(|home| take(home.join(".gitconfig")));
-        let elsewhere = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].iter().filter_map(|name| variable(name));
-        elsewhere.chain(["/etc/gitconfig", "/etc/gitattributes"].map(PathBuf::from)).for_each(&mut take);
-        let said = |name: &str| environment::variable(name).map(|text| BString::from(text.as_bytes()));
-        texts.extend(said("GIT_CONFIG_PARAMETERS"));
-        unknown |= environment::variable("GIT_CONFIG_COUNT").is_some();
-        let says = |word: &str| texts.iter().any(|text| text.to_ascii_lowercase().contains_str(word));
-        let elsewhere = unknown || ["[include", "attributesfile", "include.path"].iter().any(|word| says(word));
-        Ok(if elsewhere || says("filter") {
+        let mut tracked = index.tracked().filter(|entry| entry.path.ends_with(b".gitattributes") && is_file(entry));
+        let only_in_index = tracked.any(|entry| !top.join(to_path(entry.path)).exists());
+        let mut settings = Texts::default();
+        self.settings_files().iter().for_each(|file| settings.take(file));
+        settings.add(environment::variable("GIT_CONFIG_PARAMETERS").unwrap_or_default().as_bytes());
+        settings.unknown |=
+            ["GIT_CONFIG_COUNT", "GIT_ATTR_SOURCE"].iter().any(|it| environment::variable(it).is_some());
+        // Settings that are elsewhere, and those that name attributes elsewhere.
+        let elsewhere = ["[include", "include.path", "includeif.", "attributesfile", "[attr", "attr.tree"];
+        let unknown = only_in_index || attributes.unknown || settings.unknown || settings.say(&elsewhere);
+        let converting = ["autocrlf", "text", "eol", "crlf", "ident", "encoding"];
+        Ok(if unknown || attributes.say(&["filter"]) {
             Conversion::Filters
-        } else if ["autocrlf", "text", "eol", "crlf", "ident", "encoding"].iter().any(|word| says(word)) {
+        } else if attributes.say(&converting) || settings.say(&converting) {
             Conversion::Some
         } else {
             Conversion::Nothing
         })
     }
+
+    /// Where git looks for attributes (gitattributes(5)), but for what settings name: in each folder above a tracked file,
+    /// whether tracked, untracked or ignored, and for the repository, the user and the machine.
+    fn attribute_files(&self, index: &Index) -> Result<Vec<PathBuf>, GitError> {
+        let top = self.worktree()?;
+        let mut folders: HashSet<&[u8]> = HashSet::new();
+        let mut last: &[u8] = b"";
+        for entry in index.tracked() {
+            let Some(end) = entry.path.rfind_byte(b'/') else { continue };
+            let mut folder = &entry.path[..end];
+            // The index is sorted: most files are in the folder of the one before.
+            if folder == last {
+                continue;
+            }
+            last = folder;
+            while folders.insert(folder) {
+                let Some(end) = folder.rfind_byte(b'/') else { break };
+                folder = &folder[..end];
+            }
+        }
+        let in_folder = |folder: &[u8]| top.join(to_path(folder.as_bstr())).join(".gitattributes");
+        let mut files: Vec<PathBuf> = folders.into_iter().map(in_folder).collect();
+        files.push(top.join(".gitattributes"));
+        files.extend([self.git_dir(), self.common_dir()].map(|folder| folder.join("info/attributes")));
+        files.extend(user_folders().iter().map(|folder| folder.join("git/attributes")));
+        files.extend(self.machine_folders().iter().map(|folder| folder.join("gitattributes")));
+        Ok(files)
+    }
+
+    /// Where git looks for settings (git-config(1)), but for what settings include.
+    fn settings_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for folder in [self.git_dir(), self.common_dir()] {
+            files.extend(["config", "config.worktree"].map(|name| folder.join(name)));
+        }
+        files.extend(user_folders().iter().map(|folder| folder.join("git/config")));
+        files.extend(path_named("HOME").map(|home| home.join(".gitconfig")));
+        files.extend(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].iter().filter_map(|name| path_named(name)));
+        files.extend(self.machine_folders().iter().map(|folder| folder.join("gitconfig")));
+        files
+    }
+
+    /// The folders that hold the machine's settings: `/etc`, or the one beside the folder of git's program.
+    fn machine_folders(&self) -> Vec<PathBuf> {
+        let named = self.git_program();
+        let resolved = named.as_ref().and_then(|program| program.canonicalize().ok());
+        let beside = named.iter().chain(&resolved).filter_map(|program| Some(program.parent()?.parent()?.join("etc")));
+        beside.chain([PathBuf::from("/etc")]).collect()
+    }
+}
+
+/// What some files say, in lower case.
+#[derive(Default)]
+struct Texts {
+    texts: Vec<Vec<u8>>,
+    /// Whether they may say anything: one of them could not be read.
+    unknown: bool,
+}
+
+impl Texts {
+    fn take(&mut self, file: &Path) {
+        match files::read_bounded(file, SETTINGS_BYTES_MAX) {
+            Ok(text) => text.iter().for_each(|text| self.add(text)),
+            Err(_) => self.unknown = true,
+        }
+    }
+
+    fn add(&mut self, text: &[u8]) {
+        self.texts.push(text.to_ascii_lowercase());
+    }
+
+    fn say(&self, words: &[&str]) -> bool {
+        self.texts.iter().any(|text| words.iter().any(|word| text.contains_str(word)))
+    }
+}
+
+/// The folders in which `git/config` and `git/attributes` may be the user's.
+fn user_folders() -> Vec<PathBuf> {
+    path_named("XDG_CONFIG_HOME").into_iter().chain(path_named("HOME").map(|home| home.join(".config"))).collect()
+}
+
+/// The path that a variable holds, if it holds any.
+fn path_named(variable: &str) -> Option<PathBuf> {
+    environment::variable(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 fn is_file(entry: &Tracked<'_>) -> bool {

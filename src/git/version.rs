@@ -43,7 +43,7 @@ impl Repository {
     }
 
     /// The first `git` on the search path.
-    fn git_program(&self) -> Option<PathBuf> {
+    pub(super) fn git_program(&self) -> Option<PathBuf> {
         let path = self.variables().path.clone()?;
         std::env::split_paths(&path).map(|folder| folder.join("git")).find(|program| program.is_file())
     }

@@ -3,6 +3,7 @@
 //!
 //! Most rows are one shape: a repository is set up and proven, the world changes, and the gate is asked again.
 
+mod attributes;
 mod claims;
 mod flaky;
 mod reading;
