@@ -1,6 +1,6 @@
 //! What `doctor` looks at. Each check is by itself: one that fails keeps no other from being made.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -15,9 +15,10 @@ use super::requirements::{self, Unplanned};
 use super::retention;
 use super::session::Session;
 use crate::config::{self, Colour, Command, Config, Job};
-use crate::document::{CheckState, DoctorCheck};
+use crate::document::{CheckState, DoctorCheck, Refusal};
 use crate::git::repository::{ObjectFormat, RefFormat};
 use crate::git::{GitError, LeftoverLock, Repository};
+use crate::id::Name;
 use crate::os::{descendants, environment, files, program};
 
 /// A younger lock is taken for one that a live writer holds, in seconds.
@@ -92,7 +93,7 @@ fn ledger(session: &Session<'_>) -> DoctorCheck {
         Ok(read) => read,
         Err(error) => return check("ledger", CheckState::Broken, error.to_string()),
     };
-    let message = format!("{outcomes} outcomes, {} receipts", found.receipts.len());
+    let message = format!("{}, {}", count(outcomes, "outcome"), count(found.receipts.len(), "receipt"));
     let Some(first) = found.warnings.first() else { return check("ledger", CheckState::Good, message) };
     let more = match found.warnings.len() {
         1 => String::new(),
@@ -129,7 +130,7 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
         Ok(head) => committed_config(repository, &head),
         Err(GitError::Unborn { .. }) => {
             checks.push(check("configuration", CheckState::Note, "nothing is committed yet"));
-            return in_worktree(repository);
+            return in_worktree(repository)?.ok();
         }
         Err(error) => Err(error.into()),
     };
@@ -137,6 +138,12 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
         Ok(config) => {
             let message = format!("{}, {}", count(config.jobs.len(), "job"), count(config.standards.len(), "standard"));
             checks.push(check("configuration", CheckState::Good, message));
+            if let Some(Err(refusal)) = in_worktree(repository) {
+                let broken = "it is committed in order, and broken as it stands in the worktree";
+                let first = refusal.diagnostics.into_iter().next();
+                let said = first.map_or(Vec::new(), |one| [&[one.message][..], &one.place].concat()).join(", ");
+                checks.push(check("configuration", CheckState::Note, format!("{broken}: {said}")));
+            }
             Some(config)
         }
         Err(NoAnswer::Refused(refusal)) => {
@@ -144,7 +151,7 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
                 let message = [&[one.message][..], &one.place].concat().join(", ");
                 checks.push(DoctorCheck { fix: one.fix, ..check("configuration", CheckState::Broken, message) });
             }
-            in_worktree(repository)
+            in_worktree(repository)?.ok()
         }
         Err(error) => {
             checks.push(check("configuration", CheckState::Broken, error.to_string()));
@@ -153,10 +160,11 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
     }
 }
 
-fn in_worktree(repository: &Repository) -> Option<Config> {
+/// The configuration as it stands in the worktree, if there is one.
+fn in_worktree(repository: &Repository) -> Option<Result<Config, Refusal>> {
     let path = repository.worktree().ok()?.join(config::FILE);
     let bytes = files::read_bounded(&path, config::BYTES_MAX as u64).ok()??;
-    Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None)).ok()
+    Some(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None)))
 }
 
 /// Whether the program that each command begins with can be found.
@@ -165,12 +173,17 @@ fn commands(config: &Config, repository: &Repository) -> DoctorCheck {
         return check("commands", CheckState::Note, "not looked for: there is no worktree here");
     };
     let path = environment::variable("PATH");
-    let programs: BTreeSet<String> = config.jobs.iter().filter_map(|job| program_to_look_for(job, config)).collect();
+    let begins = |job: &Job| program_to_look_for(job, config).map(|program| (program, job.name.clone()));
+    // Each program with the job that is named for it: the last one.
+    let programs: BTreeMap<String, Name> = config.jobs.iter().filter_map(begins).collect();
     let missing: Vec<String> = programs
         .iter()
-        .filter(|program| !program::is_there(program, path.as_deref(), top))
-        .map(|program| format!("`{program}`"))
+        .filter(|(program, _)| !program::is_there(program, path.as_deref(), top))
+        .map(|(program, job)| format!("`{program}` (job `{job}`)"))
         .collect();
+    if programs.is_empty() {
+        return check("commands", CheckState::Good, "no job begins with a program that could be looked for");
+    }
     if missing.is_empty() {
         return check("commands", CheckState::Good, format!("{} of jobs, all found", count(programs.len(), "program")));
     }

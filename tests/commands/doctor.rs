@@ -39,10 +39,12 @@ fn what_is_broken_is_named_with_what_mends_it() {
     bench.write(&format!(".git/{name}.lock"), "");
     bench.sh(&format!("touch -d '1 hour ago' .git/{name}.lock")).exits(0);
     let doctor = bench.discern(&["doctor"]).exits(2);
-    for said in ["not executable: `no-such-program`", &format!("git discern recover --break-lock {name}")] {
+    for said in ["not executable: `no-such-program` (job `odd`)", &format!("git discern recover --break-lock {name}")] {
         assert!(doctor.stdout.contains(said), "{said}: {}", doctor.shown());
     }
     bench.write("discern.toml", "[jobs\n");
+    let doctor = bench.discern(&["doctor"]).exits(2);
+    assert!(doctor.stdout.contains("broken as it stands in the worktree"), "{}", doctor.shown());
     bench.save("broken");
     let document = bench.discern(&["doctor", "--json"]).exits(2).json();
     assert_eq!(state(&document, "configuration"), "broken");
