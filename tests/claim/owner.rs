@@ -468,6 +468,23 @@ fn a_doubtful_reservation_that_never_arrived_is_sent_again() {
 }
 
 #[test]
+fn a_reservation_that_others_outran_for_long_is_sent_again() {
+    let mut bench = Bench::new();
+    bench.step(Input::Reserve);
+    let answer = bench.answer(Effect::Survey);
+    assert!(matches!(bench.step(answer)[..], [Effect::Swap { .. }]));
+    // It waited for its turn while another run reserved, settled and was absorbed: a lost comparison is no fault of the store.
+    let mut other = Bench::of_run(2, None);
+    other.drive(Input::Reserve);
+    other.drive(Input::Bind(plan()));
+    other.settle(failed());
+    bench.standing = other.standing;
+    bench.now_ms = 10_000;
+    let survey = bench.step(Input::Written(Written::Stale));
+    assert_eq!(bench.finish(survey), [Said::Reserved { generation: 2 }]);
+}
+
+#[test]
 fn a_store_that_never_answers_ends_the_reservation() {
     let mut bench = Bench::new();
     let mut said = bench.drive_broken(Input::Reserve, |question| match question {

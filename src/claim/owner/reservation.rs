@@ -8,8 +8,9 @@ use crate::id::RecordId;
 /// How often a run looks at the record while it reserves, before it gives up.
 const SURVEYS_MAX: u32 = 16;
 
-/// How long after it began to reserve a run sends another reservation, in milliseconds. A store that can't be written may take
-/// two seconds over each, and nothing is lost by giving up: no claim is held.
+/// How long after it began to reserve a run sends another reservation, in milliseconds, once one was not answered. A store that
+/// can't be written may take two seconds over each, and nothing is lost by giving up: no claim is held. A comparison that was
+/// lost is an answer, however long it waited for its turn (C7).
 pub(super) const RESERVE_MS_MAX: u64 = 3_000;
 
 impl Owner {
@@ -39,8 +40,9 @@ impl Owner {
         if self.in_doubt && !surveyed_enough {
             return self.look_in_ledger(None, effects);
         }
-        if surveyed_enough || pen.now.monotonic_ms > self.reserve_until_ms {
-            let problem = self.reserve_problem.take().unwrap_or_else(|| "no reservation was answered".to_owned());
+        let time_is_over = self.reserve_problem.is_some() && pen.now.monotonic_ms > self.reserve_until_ms;
+        if surveyed_enough || time_is_over {
+            let problem = self.reserve_problem.take().unwrap_or_else(|| "others keep writing the record".to_owned());
             return self.not_reserved(NotReserved::Store(problem), effects);
         }
         match found {

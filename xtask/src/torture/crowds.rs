@@ -27,7 +27,11 @@ pub(super) fn one_commit(setting: &mut Setting) -> anyhow::Result<()> {
         for (waits, mut run) in crowd {
             let status = end(&mut run)?;
             let expected: &[i32] = if waits { &[0] } else { &[0, 3] };
-            ensure!(status.code().is_some_and(|code| expected.contains(&code)), "one of them ended with {status}");
+            ensure!(
+                status.code().is_some_and(|code| expected.contains(&code)),
+                "one ended with {status}: {}",
+                ground.said()
+            );
             setting.meet(format!("answered with {status}"));
         }
         for (job, _) in JOBS {
@@ -56,7 +60,7 @@ pub(super) fn many_worktrees(setting: &mut Setting) -> anyhow::Result<()> {
         }
         for (name, mut run) in runs {
             let status = end(&mut run)?;
-            ensure!(status.success(), "`{name}` ended with {status}");
+            ensure!(status.success(), "`{name}` ended with {status}: {}", ground.said());
             ensure!(ground.discern(&name, &["verify"])?.status.success(), "`{name}` is proven");
             setting.meet("proven");
         }
@@ -97,7 +101,11 @@ pub(super) fn on_both_formats(
     let mut grounds = [Ground::new("files", &setting.binary)?, Ground::new("reftable", &setting.binary)?];
     for number in 0..setting.rounds {
         let ground = &mut grounds[(setting.random.0 as usize + number as usize) % 2];
+        let troubles = ground.troubles();
         let result = round(ground, number, setting);
+        for _ in troubles..ground.troubles() {
+            setting.meet(format!("a run waited longer for the store ({})", ground.refs));
+        }
         result.map_err(|error| kept(error, &ground.keep())).with_context(|| format!("round {number}"))?;
     }
     Ok(())

@@ -71,6 +71,11 @@ impl Ground {
         fs::read_to_string(self.note("said")).unwrap_or_default()
     }
 
+    /// How often a run has said that its store gave no answer and that it goes on.
+    pub(super) fn troubles(&self) -> usize {
+        self.said().lines().filter(|line| line.starts_with("store ")).count()
+    }
+
     /// Another worktree, on a branch of its own.
     pub(super) fn worktree(&self, name: &str) -> anyhow::Result<()> {
         self.git("r", &["worktree", "add", "-q", "-b", name, &format!("../{name}")]).map(drop)
