@@ -33,6 +33,15 @@ fn jobs_standards_and_revisions_of_the_place_are_offered() {
 }
 
 #[test]
+fn after_rerun_come_names_and_no_revisions() {
+    let bench = bench();
+    assert_eq!(offered(&bench, &["git-discern", "done", "--rerun", "l"]), ["lint", "list", "lines"]);
+    let all = offered(&bench, &["git-discern", "done", "--rerun", "lint", ""]);
+    assert!(all.contains(&"list".to_owned()) && !all.contains(&"main".to_owned()), "{all:?}");
+    assert!(offered(&bench, &["git-discern", "done", "--rerun", "--wait", ""]).contains(&"main".to_owned()));
+}
+
+#[test]
 fn outside_a_repository_and_in_a_broken_one_nothing_is_offered_and_nothing_said() {
     let bench = bench();
     let outside = bench.at(bench.root().join("tmp"));

@@ -384,7 +384,7 @@ impl Owner {
             (Ok(None), _) if self.phase == Phase::Reserving => self.in_doubt = false,
             (Ok(None), Some(attempt)) => self.over(Over::Lost(Loss::Replaced(attempt)), effects),
             (Ok(None), None) => {
-                let problem = "there is no record, and no outcome in the ledger".to_owned();
+                let problem = "its record is gone, and the ledger has no outcome of it".to_owned();
                 self.unanswered("read the record", problem, pen, effects);
             }
             (Err(problem), _) => self.unanswered("look in the ledger", problem, pen, effects),

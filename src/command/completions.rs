@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, CommandFactory as _, ValueEnum};
-use clap_complete::engine::{CompletionCandidate, ValueCandidates};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, ValueCandidates};
 use clap_complete::env::Shells;
 
 use super::Global;
@@ -113,9 +113,20 @@ pub fn candidates(shell: &str, arguments: &[OsString]) -> Vec<u8> {
     let words: Vec<OsString> = arguments.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
     if let Some(shell) = Shells::builtins().completer(shell).filter(|_| !words.is_empty()) {
         // A completion that can't be made completes nothing; it must not write into the user's prompt.
-        drop(shell.write_complete(&mut Cli::command(), words, here.as_deref(), &mut answer));
+        drop(shell.write_complete(&mut command(&words), words, here.as_deref(), &mut answer));
     }
     answer
+}
+
+/// The definition to complete by. After `done --rerun` come names alone: a revision there would be taken for one.
+fn command(words: &[OsString]) -> clap::Command {
+    let before = words.split_last().map_or(words, |(_, before)| before);
+    let last_option = before.iter().rfind(|word| word.as_encoded_bytes().starts_with(b"-"));
+    if last_option.is_none_or(|option| option != "--rerun") {
+        return Cli::command();
+    }
+    let nothing = ArgValueCandidates::new(Vec::<CompletionCandidate>::new);
+    Cli::command().mut_subcommand("done", |done| done.mut_arg("revision", |revision| revision.add(nothing)))
 }
 
 /// What can stand in a place of the command line, looked up in the repository.

@@ -11,6 +11,7 @@ use super::completions::Offered;
 use super::{Global, range};
 use crate::claim::record::Purpose;
 use crate::document::{Diagnostic, Refusal};
+use crate::engine::candidate::committed_config;
 use crate::engine::gate;
 use crate::engine::no_answer::NoAnswer;
 use crate::engine::range::Order;
@@ -66,6 +67,9 @@ pub struct Done {
 pub fn run(global: &Global, args: &Done) -> anyhow::Result<Exit> {
     if let Some(range) = args.revision.as_deref().filter(|revision| revision.contains("..")) {
         return prove_range(global, args, range);
+    }
+    if let Some(names) = &args.rerun {
+        no_revision_among(names)?;
     }
     let commit = match &args.revision {
         Some(revision) => Some(commit(revision, args)?),
@@ -142,6 +146,24 @@ pub(super) fn cause(error: NoAnswer) -> anyhow::Error {
         NoAnswer::Git(error) => error.into(),
         NoAnswer::Store(error) => error.into(),
     }
+}
+
+/// Refuses a revision that `--rerun`, which takes every word after it, would take for the name of a job.
+fn no_revision_among(names: &[String]) -> anyhow::Result<()> {
+    let repository = super::here::repository()?;
+    let config = repository.head().ok().and_then(|head| committed_config(&repository, &head).ok());
+    let is_known = |name: &String| match (name.parse::<Name>(), &config) {
+        (Err(_), _) => false,
+        (Ok(_), None) => true,
+        (Ok(name), Some(config)) => config.job(&name).is_some() || config.standard(&name).is_some(),
+    };
+    let Some(revision) = names.iter().find(|name| !is_known(name) && repository.history(name).is_ok()) else {
+        return Ok(());
+    };
+    let others = names.iter().filter(|name| *name != revision).map(|name| format!(" {name}")).collect::<String>();
+    let message = format!("`{revision}` is a revision, and `--rerun` takes what follows it for names of jobs");
+    let fix = format!("git discern done {revision} --rerun{others}");
+    Err(Refusal::new(Diagnostic::new("unknown-name", message).fix(fix)).into())
 }
 
 /// What `--rerun` selects: everything, unless it names some.

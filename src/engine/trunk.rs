@@ -75,10 +75,24 @@ pub fn compare(repository: &Repository, candidate: CommitId, config: &Config) ->
     let refused = jobs == JobsOf::Trunk && !departures.is_empty();
     // Loosening on purpose is done on trunk's own branch, in the open (docs/standards.md); so is changing its jobs.
     let allowed = (refused || !looser.is_empty()) && is_on(repository, candidate, &trunk.branch)?;
-    let (loosened, looser) =
+    let (mut loosened, looser): (Vec<String>, _) =
         if allowed { (looser.iter().map(ToString::to_string).collect(), Vec::new()) } else { (Vec::new(), looser) };
+    if merge_base == candidate {
+        loosened.extend(loosened_on_trunk(repository, own, candidate)?);
+    }
     let refuses_departures = refused && !allowed;
     Ok(Comparison { limits, departures, refuses_departures, looser, loosened, notes, moved_on, ..empty })
+}
+
+/// Where a commit that trunk has already, and that would be compared with itself, is looser than its first parent: trunk as it
+/// was before. A parent that is not here (a shallow clone), or whose configuration can't be used, says nothing.
+fn loosened_on_trunk(repository: &Repository, own: Written<'_>, commit: CommitId) -> Result<Vec<String>, NoAnswer> {
+    let objects = repository.objects()?;
+    let before = objects.commit(commit)?.parents.first().copied().filter(|before| objects.contains(before.id()));
+    let Some(before) = before else { return Ok(Vec::new()) };
+    let file = format!("{}:{}", before.short(), config::FILE);
+    let Some(config) = config_of(repository, before, &file).ok().flatten() else { return Ok(Vec::new()) };
+    Ok(ratchet::compare(own, Written { config: &config, file: &file }).iter().map(ToString::to_string).collect())
 }
 
 /// Why the Proof of a commit that loosens standards, or departs from trunk's jobs where trunk's tip refuses that, does not count:

@@ -52,7 +52,8 @@ impl ShardPath {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     key: String,
-    text: String,
+    /// As it is stored: what is not ours to read is kept byte for byte.
+    text: Vec<u8>,
 }
 
 /// The outcome in a stored line.
@@ -89,23 +90,23 @@ struct ReceiptKey {
 
 impl Line {
     pub(super) fn outcome(outcome: &OutcomeEntry) -> Result<Self, serde_json::Error> {
-        let text = format::to_line(OUTCOME_VERSION, outcome)?;
+        let text = format::to_line(OUTCOME_VERSION, outcome)?.into_bytes();
         Ok(Self { key: outcome_key(&outcome.commit, outcome.generation), text })
     }
 
     pub(super) fn receipt(receipt: &Receipt) -> Result<Self, serde_json::Error> {
         let key = receipt_key(&receipt.subject, receipt.attempt);
-        Ok(Self { key: format!("{key} {:?} {}", receipt.kind, receipt.name), text: receipt.to_line()? })
+        Ok(Self { key: format!("{key} {:?} {}", receipt.kind, receipt.name), text: receipt.to_line()?.into_bytes() })
     }
 
     /// A stored line, whichever it is; one without a key of ours keeps itself as its key.
-    fn stored(text: &str) -> Self {
-        let outcome = || serde_json::from_str::<OutcomeKey>(text).map(|it| outcome_key(&it.commit, it.generation));
+    fn stored(text: &[u8]) -> Self {
+        let outcome = || serde_json::from_slice::<OutcomeKey>(text).map(|it| outcome_key(&it.commit, it.generation));
         let receipt = || {
-            serde_json::from_str::<ReceiptKey>(text)
+            serde_json::from_slice::<ReceiptKey>(text)
                 .map(|it| format!("{} {:?} {}", receipt_key(&it.subject, it.attempt), it.kind, it.name))
         };
-        let key = receipt().or_else(|_| outcome()).unwrap_or_else(|_| text.to_owned());
+        let key = receipt().or_else(|_| outcome()).unwrap_or_else(|_| String::from_utf8_lossy(text).into_owned());
         Self { key, text: text.to_owned() }
     }
 }
@@ -140,12 +141,12 @@ pub(super) struct Shard {
 
 impl Shard {
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(bytes);
-        Self { lines: text.lines().map(Line::stored).collect() }
+        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
+        Self { lines: lines.filter(|line| !line.is_empty()).map(Line::stored).collect() }
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        self.lines.iter().flat_map(|line| line.text.bytes().chain([b'\n'])).collect()
+        self.lines.iter().flat_map(|line| line.text.iter().copied().chain([b'\n'])).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -177,15 +178,15 @@ impl Shard {
     /// # Errors
     /// A line can't be read: what is known of its commit would be wrong without it.
     pub(super) fn outcomes(&self) -> Result<Vec<OutcomeEntry>, Unreadable> {
-        self.lines.iter().map(|line| outcome(line.text.as_bytes())).collect()
+        self.lines.iter().map(|line| outcome(&line.text)).collect()
     }
 
     /// The same without the lines that are damaged; nothing if none is. A shard of `folder`.
     pub(super) fn without_damage(&self, folder: &str) -> Option<Self> {
         let corrupt = |line: &Line| match folder {
-            OUTCOME => matches!(outcome(line.text.as_bytes()), Err(Unreadable::Corrupt(_))),
-            RECEIPT => matches!(Receipt::from_line(line.text.as_bytes()), Err(Unreadable::Corrupt(_))),
-            _ => serde_json::from_str::<Recent>(&line.text).is_err(),
+            OUTCOME => matches!(outcome(&line.text), Err(Unreadable::Corrupt(_))),
+            RECEIPT => matches!(Receipt::from_line(&line.text), Err(Unreadable::Corrupt(_))),
+            _ => serde_json::from_slice::<Recent>(&line.text).is_err(),
         };
         let lines: Vec<Line> = self.lines.iter().filter(|line| !corrupt(line)).cloned().collect();
         (lines.len() < self.lines.len()).then_some(Self { lines })
@@ -195,7 +196,7 @@ impl Shard {
     pub(super) fn receipts(&self) -> FoundReceipts {
         let mut found = FoundReceipts::default();
         for line in &self.lines {
-            match Receipt::from_line(line.text.as_bytes()) {
+            match Receipt::from_line(&line.text) {
                 Ok(receipt) => found.receipts.push(receipt),
                 Err(error) => {
                     found.newer |= matches!(error, Unreadable::Newer { .. });
@@ -208,7 +209,7 @@ impl Shard {
 
     /// The pointers of one requirement name, newest first.
     pub(super) fn recent(&self, kind: RequirementKind, name: &Name) -> Vec<Recent> {
-        let pointers = self.lines.iter().filter_map(|line| serde_json::from_str::<Recent>(&line.text).ok());
+        let pointers = self.lines.iter().filter_map(|line| serde_json::from_slice::<Recent>(&line.text).ok());
         let mut of_name: Vec<Recent> = pointers.filter(|it| it.of == kind && it.requirement == *name).collect();
         of_name.sort_by_key(|pointer| std::cmp::Reverse(pointer.at));
         of_name
@@ -222,14 +223,29 @@ impl Shard {
         kept.sort_by_key(|pointer| std::cmp::Reverse(pointer.at));
         kept.truncate(at_most);
         self.lines.retain(|line| {
-            serde_json::from_str::<Recent>(&line.text)
+            serde_json::from_slice::<Recent>(&line.text)
                 .is_ok_and(|known| known.of != pointer.of || known.requirement != pointer.requirement)
         });
         for pointer in kept {
             if let Ok(text) = serde_json::to_string(&pointer) {
-                self.lines.push(Line { key: text.clone(), text });
+                self.lines.push(Line { key: text.clone(), text: text.into_bytes() });
             }
         }
         self.lines.sort_by(|one, other| one.key.cmp(&other.key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_not_ours_to_read_are_kept_byte_for_byte() {
+        let stored = b"{\"from\":\"a newer one\"}\n{\"name\":\"\xff\xfe\"}\r\n\xe2\x28 cut";
+        let mut shard = Shard::from_bytes(stored);
+        assert!(shard.add(Line { key: "a".to_owned(), text: b"added".to_vec() }));
+        assert!(shard.remove("a"));
+        assert_eq!(shard.to_bytes(), [&stored[..], b"\n"].concat());
+        assert!(Shard::from_bytes(b"").is_empty());
     }
 }

@@ -37,6 +37,7 @@ fn names_that_name_nothing() {
         ("unknown-name-a-standard", &["run", "lines"][..]),
         ("unknown-name-no-name", &["run", "a b"]),
         ("unknown-name-to-run-again", &["done", "--rerun", "lnit"]),
+        ("unknown-name-to-run-again-but-a-revision", &["done", "--rerun", "lint", "HEAD~1", "-k"]),
         ("unknown-name-of-a-standard", &["standards", "lint"]),
         ("unknown-name-in-the-history", &["standards", "--history", "lint"]),
         ("unknown-name-to-explain", &["explain", "lnit"]),

@@ -75,3 +75,19 @@ fn two_worktrees_share_verdicts_and_no_products() {
     let document = expect(&linked, &["--rerun", "t"], Ran(0));
     assert_eq!(requirement(&document, "build")["source"], "ran");
 }
+
+#[test]
+fn a_record_that_its_own_job_deletes_proves_nothing() {
+    let bench = scene(
+        "gate; job t 'test -e ../go || { git update-ref -d refs/discern/attempt/$(git rev-parse HEAD); touch ../there; sleep 60; }'; save",
+    );
+    let run = bench.start(&["done"]);
+    wait_for("the job", || bench.has("../there"));
+    // Without the signal it looks for its record for a minute more, and ends with status 5.
+    run.signal(Signal::INT);
+    let outcome = run.wait().exits(130);
+    assert!(outcome.stderr.contains("its record is gone"), "{}", outcome.shown());
+    assert_eq!(bench.discern(&["verify"]).status, 1);
+    play(&bench, "touch ../go");
+    expect(&bench, &[], Ran(0));
+}

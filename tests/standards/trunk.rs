@@ -176,6 +176,34 @@ fn on_trunks_own_branch_a_standard_may_be_loosened_in_the_open() {
 }
 
 #[test]
+fn without_a_remote_what_trunk_loosens_is_noted_against_the_commit_before() {
+    let bench = Bench::new();
+    ceiling_of_9(&bench);
+    let before = bench.head();
+    replace(&bench, "limit = 9", "limit = 12");
+    bench.save("more room");
+    let proven = bench.discern(&["done", "--json"]).exits(0);
+    let sentence =
+        format!("standard `n` has limit 12 (discern.toml:5), above trunk's 9 ({}:discern.toml:5)", &before[..10]);
+    assert!(proven.stderr.contains(&sentence), "{}", proven.shown());
+    assert_eq!(proven.json()["proof"]["loosened"], serde_json::json!([sentence]));
+    for command in ["done", "show", "verify"] {
+        let said = bench.discern(&[command]).exits(0).shown();
+        assert!(said.contains(&sentence), "{command}: {said}");
+    }
+    // The commit after it loosens nothing; a parent that can't be read forbids nothing.
+    bench.save("on it goes");
+    let proven = bench.discern(&["done", "--json"]).exits(0).json();
+    assert_eq!(proven["proof"]["loosened"], serde_json::Value::Null);
+    let mended = bench.read("discern.toml");
+    bench.write("discern.toml", "[jobs");
+    bench.save("broken");
+    bench.write("discern.toml", mended);
+    bench.save("mended");
+    let _ = bench.discern(&["done"]).exits(0);
+}
+
+#[test]
 fn a_candidate_can_not_name_its_own_branch_as_trunk() {
     let bench = Bench::new();
     ceiling_of_9(&bench);
