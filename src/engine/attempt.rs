@@ -442,7 +442,9 @@ fn unsettled(request: &Request, stopped: Option<&Stopped>, problem: &str) -> Run
         Some(stopped) => cancelled(request, stopped, None),
         None => RunDocument::new(request.command(), exit),
     };
-    let message = format!("the attempt could not be settled ({problem}); what is left of its claim lapses by itself within a minute");
+    let message = format!(
+        "the attempt could not be settled ({problem}); what is left of its claim lapses by itself within a minute"
+    );
     document.diagnostics.push(Diagnostic::new("not-settled", message));
     document
 }
