@@ -88,7 +88,7 @@ fn the_log_that_counts_is_printed_byte_for_byte_also_of_a_reused_verdict() {
     assert_eq!(done["requirements"][0]["source"], "reused");
     assert_eq!(bench.discern(&["show", "--log", "test"]).exits(0).stdout_bytes, b"a\0\xffb");
     let none = bench.discern(&["show", "--log", "other"]).exits(2);
-    assert!(none.stderr.contains("`other` has no log"), "{}", none.shown());
+    assert!(none.stderr.contains("there is no job or standard `other`"), "{}", none.shown());
     std::fs::remove_dir_all(bench.path().join(".git/discern/run")).expect("it is there");
     let gone = bench.discern(&["show", "--log", "test"]).exits(2);
     assert!(gone.stderr.contains("no longer kept"), "{}", gone.shown());

@@ -55,6 +55,14 @@ fn names_that_name_nothing() {
 }
 
 #[test]
+fn a_log_that_is_no_longer_kept() {
+    let bench = bench();
+    bench.discern(&["done"]).exits(0);
+    std::fs::remove_dir_all(bench.path().join(".git/discern/run")).expect("it is there");
+    is_refused(&bench, &bench, "log-gone", 2, &["show", "--log", "lint"]);
+}
+
+#[test]
 fn runs_that_are_not_there() {
     let bench = bench();
     is_refused_as(&bench, &bench, "nothing-known", 2, &["show"]);

@@ -71,7 +71,7 @@ fn fields() -> String {
 /// The command reference: the long help of every command, as it is printed.
 fn reference() -> String {
     let mut text = String::from(
-        "# Commands\n\nGenerated from the command line's definition by `cargo xtask gen`; the same text as `git discern COMMAND --help`. (Of `git discern --help` git itself makes `git help discern`, the manual page; `git discern -h` needs none.)\n",
+        "# Commands\n\nGenerated from the command line's definition by `cargo xtask gen`; what `--help` says after any of them. For\n`git discern --help` git itself opens the manual page, as for `git help discern`; `git discern -h` needs none.\n",
     );
     let mut cli = Cli::command().term_width(100);
     cli.build();
