@@ -391,21 +391,34 @@ text_serde!(OperationHandle);
 /// Lowercase hex of `raw`.
 pub fn hex(raw: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    raw.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+    let mut text = String::with_capacity(raw.len() * 2);
+    for byte in raw {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
 }
 
 /// The bytes that lowercase hex `text` stands for; nothing if it is anything else.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    let nibble = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {
         return None;
     }
-    pairs.iter().map(|&[high, low]| Some(nibble(high)? << 4 | nibble(low)?)).collect()
+    let mut raw = Vec::with_capacity(pairs.len());
+    for [high, low] in pairs {
+        raw.push(nibble(*high)? << 4 | nibble(*low)?);
+    }
+    Some(raw)
+}
+
+/// What one lowercase hex digit stands for.
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
