@@ -160,10 +160,10 @@ fn no_revision_among(names: &[String]) -> anyhow::Result<()> {
     let Some(revision) = names.iter().find(|name| !is_known(name) && repository.history(name).is_ok()) else {
         return Ok(());
     };
-    let others = names.iter().filter(|name| *name != revision).map(|name| format!(" {name}")).collect::<String>();
+    let others = names.iter().filter(|name| *name != revision).map(String::as_str).collect::<Vec<_>>().join(" ");
     let message = format!("`{revision}` is a revision, and `--rerun` takes what follows it for names of jobs");
-    let fix = format!("git discern done {revision} --rerun{others}");
-    Err(Refusal::new(Diagnostic::new("unknown-name", message).fix(fix)).into())
+    let fix = format!("git discern done {revision} --rerun {others}");
+    Err(Refusal::new(Diagnostic::new("unknown-name", message).fix(fix.trim_end())).into())
 }
 
 /// What `--rerun` selects: everything, unless it names some.
