@@ -110,7 +110,7 @@ fn each_document_has_an_example_and_both_are_what_the_schema_says() {
         let document = &documents[kind];
         is_valid(kind, &of, document);
         let path = folder().join(format!("examples/{kind}.json"));
-        if std::env::var_os("WRITE_EXAMPLES").is_some() {
+        if git_discern::os::environment::variable("WRITE_EXAMPLES").is_some() {
             std::fs::write(&path, format!("{document:#}\n")).expect("it is written");
         }
         let example = std::fs::read_to_string(&path).expect("run once with WRITE_EXAMPLES=1");
