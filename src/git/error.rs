@@ -141,3 +141,9 @@ impl GitError {
         move |source| Self::Io { doing, source }
     }
 }
+
+/// An error and what caused it, in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |line, cause| format!("{line}: {cause}"))
+}

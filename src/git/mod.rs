@@ -37,7 +37,7 @@ pub use crate::config::Untracked;
 pub use candidate::{Head, Operation};
 pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath};
 pub use command::{Finished, Git};
-pub use error::GitError;
+pub use error::{GitError, with_causes};
 pub use location::{Location, LocationVariables};
 pub use pathspec::Pathspecs;
 pub use ref_writer::LeftoverLock;

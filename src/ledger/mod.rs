@@ -23,7 +23,7 @@ use crate::evidence::format::Unreadable;
 use crate::evidence::{Receipt, RequirementKind};
 use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
-use crate::git::{GitError, LeftoverLock, Repository};
+use crate::git::{GitError, LeftoverLock, Repository, with_causes};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
 use crate::os::{files, hooks};
 pub use outcome::{FailedRequirement, MeasuredStandard, OutcomeEntry};
@@ -368,9 +368,7 @@ fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool
 fn failed(doing: &str, error: &(dyn std::error::Error + 'static)) -> LedgerError {
     let corrupt = matches!(error.downcast_ref(), Some(Unreadable::Corrupt(_)));
     let damaged = corrupt || matches!(error.downcast_ref(), Some(GitError::Object { .. } | GitError::Answer { .. }));
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    let problem = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-    LedgerError { doing: doing.to_owned(), problem, damaged }
+    LedgerError { doing: doing.to_owned(), problem: with_causes(error), damaged }
 }
 
 fn unusable(why: String) -> GitError {

@@ -11,7 +11,7 @@ use super::{Found, RecordStore, StoreError, Swap, Unreadable};
 use crate::git::objects::ObjectKind;
 use crate::git::ref_writer::{self, Change, Mark, Written};
 use crate::git::refs::RefValue;
-use crate::git::{GitError, LeftoverLock, Repository};
+use crate::git::{GitError, LeftoverLock, Repository, with_causes};
 use crate::id::{CommitId, ObjectId, RecordId, Token};
 use crate::os::files::{self, Durability};
 use crate::os::hooks;
@@ -309,12 +309,6 @@ pub fn ref_name(candidate: &CommitId) -> String {
 fn failed<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> StoreError {
     let doing = doing.into();
     move |error| StoreError { doing, problem: with_causes(&error) }
-}
-
-/// An error and what caused it, in one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |line, cause| format!("{line}: {cause}"))
 }
 
 fn unique() -> String {

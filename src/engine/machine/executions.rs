@@ -20,6 +20,7 @@ use crate::engine::stage::{ExecutionEnd, ExecutionHow, Stage as _};
 use crate::event::What;
 use crate::evidence::subject::Source;
 use crate::evidence::{Reading, RequirementKey, RequirementKind};
+use crate::git::with_causes;
 use crate::id::Name;
 use crate::os::environment::{self, Inheritance, Marks, Variables};
 use crate::os::{hooks, process};
@@ -111,7 +112,7 @@ impl Machine<'_, '_> {
             // Before it starts: a run that is killed in between must not leave an old promise behind.
             self.left_here.begins(&key.name);
         }
-        let job = self.launch(&key.name, &launch).map_err(|error| not_started(error_text(&error)))?;
+        let job = self.launch(&key.name, &launch).map_err(|error| not_started(with_causes(&error)))?;
         self.touches.extend((!limits.touches.is_empty()).then(|| (key.clone(), limits.touches)));
         hooks::at("job started");
         let shown = log.to_string_lossy().into_owned();
@@ -297,17 +298,6 @@ fn limits(config: &Config, key: &RequirementKey) -> Limits {
         }
         (None, None) => Limits { env: Vec::new(), touches: Vec::new(), timeout: None },
     }
-}
-
-/// An error and what caused it, in one line.
-pub(super) fn error_text(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(source) = cause {
-        text = format!("{text}: {source}");
-        cause = source.source();
-    }
-    text
 }
 
 fn file_name(path: &Path) -> String {

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Machine;
-use super::executions::{Launch, error_text};
+use super::executions::Launch;
 use crate::config::{Command, Config};
 use crate::engine::job::RunningJob;
 use crate::engine::job_end::{Exit, JobEnd};
 use crate::evidence::subject::{ToolchainAnswer, ToolchainEnd};
+use crate::git::with_causes;
 use crate::id::Name;
 use crate::os::process::ProcessEnd;
 
@@ -43,7 +44,9 @@ impl Machine<'_, '_> {
             let launch = Launch { command: &shell, environment: &environment, log: &log, input: None, slot: None };
             match self.launch(&name, &launch) {
                 Ok(job) => self.toolchain.push(Asked { command: command.clone(), job, log }),
-                Err(error) => self.unanswered.push(format!("`{command}` could not be started: {}", error_text(&error))),
+                Err(error) => {
+                    self.unanswered.push(format!("`{command}` could not be started: {}", with_causes(&error)))
+                }
             }
         }
     }
