@@ -233,7 +233,7 @@ fn look_at_worktree(
     let untracked = config.gate.untracked;
     let look = look.map_or_else(|| session.repository.begin_to_look(untracked), Ok)?;
     match session.repository.cleanliness_seen_by(look, head, untracked)? {
-        Cleanliness::Clean { .. } => document.clean = Some(true),
+        Cleanliness::Clean(()) => document.clean = Some(true),
         Cleanliness::Dirty { paths, causes } => {
             document.clean = Some(false);
             let refusal = crate::engine::dirty::refusal(&paths, &causes);

@@ -4,7 +4,7 @@ use super::no_answer::NoAnswer;
 use super::trunk::Comparison;
 use crate::config::{self, Colour, Config};
 use crate::document::{Candidate, Diagnostic, Refusal};
-use crate::git::{self, Cleanliness, Depth, Head, Snapshot};
+use crate::git::{self, Cleanliness, Head, Snapshot};
 use crate::id::CommitId;
 
 /// What a run works on.
@@ -81,18 +81,14 @@ pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Con
 }
 
 /// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
-pub(super) fn check_clean(
-    repository: &git::Repository,
-    subject: &Subject,
-    depth: Depth,
-) -> Result<Option<Snapshot>, NoAnswer> {
-    clean(repository.cleanliness(&subject.head, subject.config.gate.untracked, depth)?)
+pub(super) fn check_clean(repository: &git::Repository, subject: &Subject) -> Result<Snapshot, NoAnswer> {
+    clean(repository.cleanliness(&subject.head, subject.config.gate.untracked)?)
 }
 
 /// What a look at the worktree comes to.
-pub(super) fn clean(cleanliness: Cleanliness) -> Result<Option<Snapshot>, NoAnswer> {
+pub(super) fn clean<S>(cleanliness: Cleanliness<S>) -> Result<S, NoAnswer> {
     match cleanliness {
-        Cleanliness::Clean { snapshot } => Ok(snapshot),
+        Cleanliness::Clean(kept) => Ok(kept),
         Cleanliness::Dirty { paths, causes } => Err(super::dirty::refusal(&paths, &causes).into()),
     }
 }

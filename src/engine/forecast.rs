@@ -14,7 +14,7 @@ use crate::config::{self, Config};
 use crate::document::{Diagnostic, LOOSER, Refusal};
 use crate::evidence::subject::{Salt, SubjectInput, SubjectParts, ToolchainPart};
 use crate::evidence::{Place, Receipt, RequirementKey, RequirementKind, explain, newest};
-use crate::git::{Cleanliness, Depth, Head, InputEntry, Pathspecs, Untracked};
+use crate::git::{Cleanliness, Head, InputEntry, Pathspecs, Untracked};
 use crate::id::{CommitId, Name, Subject, TreeId};
 use crate::os::environment;
 use crate::plan::{self, Decision, Known, PlanItem};
@@ -184,8 +184,8 @@ pub fn on_disk(commit: CommitId, session: &Session<'_>) -> Result<(Vec<InputEntr
     else {
         return Ok((Vec::new(), None));
     };
-    match repository.cleanliness(&head, Untracked::Ignore, Depth::WithSnapshot)? {
-        Cleanliness::Clean { snapshot } => Ok((snapshot.map_or(Vec::new(), |it| it.on_disk().to_vec()), None)),
+    match repository.cleanliness(&head, Untracked::Ignore)? {
+        Cleanliness::Clean(snapshot) => Ok((snapshot.on_disk().to_vec(), None)),
         Cleanliness::Dirty { paths, .. } => {
             let first = paths.first().map_or_else(String::new, |first| format!(" (`{}`)", first.path));
             let count = phrase_count(paths.len());

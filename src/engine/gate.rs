@@ -23,7 +23,7 @@ use crate::document::{Diagnostic, LOOSER, Pending, Refusal, RunDocument};
 use crate::event::{Audience, Event, What};
 use crate::evidence::Place;
 use crate::exit::Exit;
-use crate::git::{self, Depth, Head, Snapshot};
+use crate::git::{self, Head, Snapshot};
 use crate::id::{AttemptId, CommitId};
 use crate::os::hooks;
 use crate::os::random::Random as _;
@@ -70,7 +70,7 @@ fn answer(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audie
     }
     let (snapshot, pool) = match isolated {
         true => (None, Some(Pool::new(session.repository, &subject.config.gate)?)),
-        false => (check_clean(session.repository, &subject, Depth::WithSnapshot)?, None),
+        false => (Some(check_clean(session.repository, &subject)?), None),
     };
     subject.comparison = trunk::compare(session.repository, subject.head.commit, &subject.config)?;
     if !subject.comparison.looser.is_empty() {
@@ -115,7 +115,7 @@ impl Gate<'_, '_> {
                     // Whatever happened while this run waited, it starts from what is there now.
                     if self.waited_since_ms.is_some() && self.pool.is_none() {
                         self.subject_is_as_it_was()?;
-                        snapshot = check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?;
+                        snapshot = Some(check_clean(self.session.repository, &self.subject)?);
                     }
                     if let Some(answer) = self.answer_of_another()? {
                         return Ok(answer);
@@ -282,21 +282,19 @@ impl Gate<'_, '_> {
         let attempt = self.begin();
         let Held { number, lock } = held;
         let made;
-        let (repository, place, snapshot) = match &self.pool {
-            Some(pool) => {
+        let (repository, place, snapshot) = match (&self.pool, snapshot) {
+            (Some(pool), _) => {
                 let head = Head { branch: None, ..self.subject.head.clone() };
                 let (checkout, snapshot) = pool.ready(number, &head, self.subject.config.gate.untracked)?;
                 made = checkout;
-                (&made, Place::Isolated, Some(snapshot))
+                (&made, Place::Isolated, snapshot)
             }
-            None if snapshot.is_some() => (self.session.repository, Place::InPlace, snapshot),
-            None => {
-                let snapshot = check_clean(self.session.repository, &self.subject, Depth::WithSnapshot)?;
+            (None, Some(snapshot)) => (self.session.repository, Place::InPlace, snapshot),
+            (None, None) => {
+                let snapshot = check_clean(self.session.repository, &self.subject)?;
                 (self.session.repository, Place::InPlace, snapshot)
             }
         };
-        let snapshot =
-            snapshot.ok_or_else(|| StoreError { doing: "look at the worktree".to_owned(), problem: String::new() })?;
         let keep = self.subject.config.gate.keep.clone();
         let ground = Ground { repository, place, lock, snapshot: Some(snapshot), keep };
         let held = attempt::Held { ground, signals: self.signals.as_mut() };

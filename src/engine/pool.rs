@@ -28,7 +28,7 @@ use super::no_answer::NoAnswer;
 use super::worktree_lock::{Holder, Taken, WorktreeLock};
 use crate::config::Gate;
 use crate::document::{Diagnostic, Refusal};
-use crate::git::{Cleanliness, Depth, GitError, Head, Repository, Snapshot, Untracked};
+use crate::git::{Cleanliness, GitError, Head, Repository, Snapshot, Untracked};
 use crate::id::hex;
 use crate::os::environment;
 use crate::os::files::{self, Durability};
@@ -178,7 +178,7 @@ impl<'r> Pool<'r> {
         self.refuse_submodules(checkout, head)?;
         // Both only look, at the same time.
         let listing = checkout.begin_to_list_left_over(&self.keep)?;
-        let mut state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
+        let mut state = checkout.cleanliness(head, untracked)?;
         let left_over = listing.finish()?;
         if !left_over.is_empty() {
             left_here.forget_removed(&left_over);
@@ -187,10 +187,10 @@ impl<'r> Pool<'r> {
         if matches!(state, Cleanliness::Dirty { .. }) {
             // What is kept and not ignored is no cache.
             checkout.clean_unignored()?;
-            state = checkout.cleanliness(head, untracked, Depth::WithSnapshot)?;
+            state = checkout.cleanliness(head, untracked)?;
         }
         match state {
-            Cleanliness::Clean { snapshot: Some(snapshot) } => {
+            Cleanliness::Clean(snapshot) => {
                 let unseen = checkout.unseen()?;
                 let may_be_closed = how == Thoroughness::Anew;
                 if !may_be_closed && (snapshot.has_closed_file() || unseen.has_closed_folder) {
@@ -199,7 +199,6 @@ impl<'r> Pool<'r> {
                 Self::remove(checkout, &unseen.left_over, &mut left_here)?;
                 Ok(snapshot)
             }
-            Cleanliness::Clean { snapshot: None } => Err(NotExact::Refused(not_exact(head, dirty::refusal(&[], &[])))),
             Cleanliness::Dirty { paths, causes } => {
                 Err(NotExact::Refused(not_exact(head, dirty::refusal(&paths, &causes))))
             }

@@ -26,23 +26,11 @@ use crate::config::Untracked;
 use crate::id::{CommitId, ObjectId};
 use crate::os::files;
 
-/// How far the check goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// For an answer: is it clean now?
-    Now,
-    /// For a run: clean now, and the stat data that later checks compare against, taken first.
-    WithSnapshot,
-}
-
-/// The answer.
+/// The answer. A run keeps `S`, a [`Snapshot`]; whoever only asks whether it is clean now keeps nothing.
 #[derive(Debug)]
-pub enum Cleanliness {
+pub enum Cleanliness<S = Snapshot> {
     /// The worktree is the committed tree.
-    Clean {
-        /// What later checks compare against, if it was asked for.
-        snapshot: Option<Snapshot>,
-    },
+    Clean(S),
     /// It is not.
     Dirty {
         /// What is in the way, sorted by path, each path once.
@@ -131,31 +119,31 @@ pub(super) struct Findings {
 }
 
 impl Repository {
-    /// Whether this worktree is exactly the tree of `head`.
-    pub fn cleanliness(&self, head: &Head, untracked: Untracked, depth: Depth) -> Result<Cleanliness, GitError> {
-        let snapshot = match depth {
-            Depth::Now => None,
-            Depth::WithSnapshot => {
-                let index = Index::read(self, self.git_dir())?;
-                Some(Snapshot::take(self, head, untracked, &index)?)
-            }
-        };
+    /// Whether this worktree is exactly the tree of `head`; with what later checks compare against, which is taken first.
+    pub fn cleanliness(&self, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
+        let index = Index::read(self, self.git_dir())?;
+        let snapshot = Snapshot::take(self, head, untracked, &index)?;
         let look = self.begin_to_look(untracked)?;
         // What status looks at is the index of this moment; read it again.
         self.judged(head, look, snapshot)
     }
 
-    /// As [`Repository::cleanliness`] for [`Depth::Now`], from a look that was begun before.
-    pub fn cleanliness_seen_by(&self, look: Look, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
+    /// Whether it is that now, by a look that was begun before; for an answer, which nothing is compared with later.
+    pub fn cleanliness_seen_by(
+        &self,
+        look: Look,
+        head: &Head,
+        untracked: Untracked,
+    ) -> Result<Cleanliness<()>, GitError> {
         let fits = look.untracked == untracked;
         let look = if fits { look } else { self.begin_to_look(untracked)? };
-        self.judged(head, look, None)
+        self.judged(head, look, ())
     }
 
-    fn judged(&self, head: &Head, look: Look, snapshot: Option<Snapshot>) -> Result<Cleanliness, GitError> {
+    fn judged<S>(&self, head: &Head, look: Look, kept: S) -> Result<Cleanliness<S>, GitError> {
         let findings = self.findings(Index::read(self, self.git_dir()), look)?;
         if findings.reported.is_empty() && findings.commit == Some(head.commit) {
-            return Ok(Cleanliness::Clean { snapshot });
+            return Ok(Cleanliness::Clean(kept));
         }
         let causes = self.causes(head, &findings)?;
         Ok(Cleanliness::Dirty { paths: sorted(findings.reported), causes })

@@ -35,7 +35,7 @@ pub mod worktrees;
 pub use crate::config::Untracked;
 
 pub use candidate::{Head, Operation};
-pub use cleanliness::{Cause, Cleanliness, Depth, DirtyKind, DirtyPath};
+pub use cleanliness::{Cause, Cleanliness, DirtyKind, DirtyPath};
 pub use command::{Finished, Git};
 pub use error::{GitError, with_causes};
 pub use location::{Location, LocationVariables};

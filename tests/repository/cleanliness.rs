@@ -1,6 +1,6 @@
 //! Is the worktree the committed tree, and what happened to it since?
 
-use git_discern::git::{Cause, Cleanliness, Depth, DirtyKind, How, Pathspecs, Repository, Snapshot, Untracked};
+use git_discern::git::{Cause, Cleanliness, DirtyKind, How, Pathspecs, Repository, Snapshot, Untracked};
 
 use crate::store::open;
 use crate::support::{Bench, Hash, Place, Refs};
@@ -9,8 +9,8 @@ use crate::support::{Bench, Hash, Place, Refs};
 fn check(place: &Place, untracked: Untracked) -> (Vec<String>, Vec<Cause>) {
     let repository = open(place);
     let head = repository.head().unwrap();
-    match repository.cleanliness(&head, untracked, Depth::Now).unwrap() {
-        Cleanliness::Clean { .. } => (Vec::new(), Vec::new()),
+    match repository.cleanliness(&head, untracked).unwrap() {
+        Cleanliness::Clean(_) => (Vec::new(), Vec::new()),
         Cleanliness::Dirty { paths, causes } => {
             assert!(!paths.is_empty() || !causes.is_empty());
             (paths.iter().map(|dirty| format!("{:?} {}", dirty.kind, dirty.path)).collect(), causes)
@@ -24,9 +24,9 @@ fn dirty(place: &Place) -> Vec<String> {
 
 fn snapshot(repository: &Repository) -> Snapshot {
     let head = repository.head().unwrap();
-    match repository.cleanliness(&head, Untracked::Refuse, Depth::WithSnapshot).unwrap() {
-        Cleanliness::Clean { snapshot: Some(snapshot) } => snapshot,
-        other => panic!("{other:?}"),
+    match repository.cleanliness(&head, Untracked::Refuse).unwrap() {
+        Cleanliness::Clean(snapshot) => snapshot,
+        dirty @ Cleanliness::Dirty { .. } => panic!("{dirty:?}"),
     }
 }
 
