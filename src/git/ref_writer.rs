@@ -7,15 +7,13 @@
 //! Whatever the child says, the ref is read back and decides. A child that ended by itself before it said `commit: ok` has
 //! changed nothing; one that was killed, or had to be, may have.
 //!
-//! Each child inherits a locked descriptor of the file `<common>/discern/git/<token>` and so do its successors; this
-//! process keeps one as well. So a free lock on that file proves that every process which could hold a ref's lock file
-//! under this token has ended (hazard 9). Which lock file that is, is told by the object id in it; and, as a reftable's is
-//! empty, by a note in the file: between git's *prepared* and our *commit* its lock is looked at, and its identity written down.
+//! What a killed child can leave behind is a ref's lock file; how its owner is told from the living:
+//! [`ref_lock`](super::ref_lock).
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 
@@ -23,6 +21,7 @@ use command_fds::CommandFdExt;
 
 use super::command::{Git, now_ms, pause_ms, wait_for};
 use super::error::GitError;
+use super::ref_lock::{LockIdentity, WriterFile, lock_of};
 use super::refs::{RefValue, Refs};
 use super::repository::{RefFormat, Sharing};
 use crate::id::{ObjectId, Token};
@@ -33,9 +32,6 @@ use crate::os::{files, hooks};
 const PATIENCE_MS: u64 = 2_000;
 /// How long one transaction may take before its child is killed, in milliseconds.
 const TRANSACTION_MS: u64 = 10_000;
-
-/// The largest file of a writer: the boot, and the lock that its child had.
-const HELD_BYTES_MAX: u64 = 256;
 
 /// What hooks, reflogs and syncing would otherwise do, and how long git itself waits for a lock.
 const SETTINGS: &[&str] = &[
@@ -91,7 +87,8 @@ pub struct RefWriter {
     common_dir: PathBuf,
     format: RefFormat,
     sharing: Sharing,
-    held: Option<(Token, File)>,
+    /// What its children hold locked.
+    held: Option<WriterFile>,
     session: Option<Session>,
     /// The lock file that a child had when it was last prepared.
     noted: Option<LockIdentity>,
@@ -120,10 +117,14 @@ impl RefWriter {
 
     /// The token of the file that this writer's children hold locked. None if it can't be made.
     pub fn token(&mut self) -> Option<Token> {
+        self.held().map(WriterFile::token)
+    }
+
+    fn held(&mut self) -> Option<&WriterFile> {
         if self.held.is_none() {
-            self.held = self.hold().ok();
+            self.held = WriterFile::create(&self.common_dir, self.sharing).ok();
         }
-        self.held.as_ref().map(|(token, _)| *token)
+        self.held.as_ref()
     }
 
     /// Carries out `change` on the ref `name`, waiting out contention for at most two seconds. Before each further try
@@ -210,20 +211,18 @@ impl RefWriter {
     /// Writes down which lock file a child of ours has. Without the note a lock without content is never provably dead.
     fn note_lock(&mut self, lock: &Path) {
         self.noted = std::fs::symlink_metadata(lock).ok().and_then(|meta| LockIdentity::of(&meta));
-        if let (Some(noted), Some((_, file))) = (&self.noted, &self.held) {
-            let _ = file.write_all_at(noted.line().as_bytes(), boot_id().len() as u64 + 1);
+        if let (Some(noted), Some(held)) = (&self.noted, &self.held) {
+            held.note(noted);
         }
     }
 
     fn start(&mut self) -> Result<Session, GitError> {
         let doing = "start `git update-ref --stdin`";
-        let token = self.token();
         let mut command = self.git.command();
         command.args(["update-ref", "--stdin"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let (Some(_), Some((_, file))) = (token, &self.held) {
-            let copy = file.try_clone().map_err(GitError::io(doing))?;
-            command.preserved_fds(vec![copy.into()]);
+        if let Some(held) = self.held() {
+            command.preserved_fds(vec![held.descriptor().map_err(GitError::io(doing))?]);
         }
         let mut child = command.spawn().map_err(GitError::io(doing))?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -234,19 +233,6 @@ impl RefWriter {
             rustix::io::ioctl_fionbio(pipe, true).map_err(|error| GitError::io(doing)(error.into()))?;
         }
         Ok(Session { child, stdin, stdout, stderr })
-    }
-
-    fn hold(&self) -> std::io::Result<(Token, File)> {
-        let folder = self.folder();
-        files::create_dir_durably(&folder, self.sharing.directory_mode())?;
-        let token = SystemRandom.token();
-        let mut file = files::create_locked(&folder.join(token.to_string()), self.sharing.file_mode())?;
-        writeln!(file, "{}", boot_id())?;
-        Ok((token, file))
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.common_dir.join("discern").join("git")
     }
 
     /// The lowest folder on the way to the ref that stands now: what git creates is below it.
@@ -283,7 +269,7 @@ impl RefWriter {
     /// Removes a ref that holds no object id, if it still does: git refuses to touch one. On files only.
     pub fn remove_broken(&mut self, refs: &Refs, name: &str) -> Result<bool, GitError> {
         let place = refs.place_of(name);
-        let lock = lock_path(&place);
+        let lock = lock_of(refs, name);
         let doing = || GitError::io(format!("remove `{}`", place.display()));
         let held = File::create_new(&lock).map_err(doing())?;
         let broken = matches!(refs.read(name), Ok(RefValue::Broken(_)));
@@ -313,8 +299,8 @@ impl Drop for RefWriter {
         if let Some(session) = self.session.take() {
             session.end(now_ms() + TRANSACTION_MS);
         }
-        if let Some((token, _)) = self.held.take() {
-            let _ = std::fs::remove_file(self.folder().join(token.to_string()));
+        if let Some(held) = self.held.take() {
+            held.remove(&self.common_dir);
         }
     }
 }
@@ -369,136 +355,6 @@ impl Session {
         let said = if said.is_empty() { "`git update-ref` ended without an answer".to_owned() } else { said };
         Failure { refused, said }
     }
-}
-
-/// Which file a lock file is: its inode, and when that was made, so that another file that got the same inode later is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LockIdentity {
-    device: u64,
-    inode: u64,
-    born_nanos: u128,
-}
-
-impl LockIdentity {
-    /// Nothing where the file system does not say when a file was made.
-    fn of(meta: &std::fs::Metadata) -> Option<Self> {
-        let born = meta.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        Some(Self { device: meta.dev(), inode: meta.ino(), born_nanos: born.as_nanos() })
-    }
-
-    /// One line of always the same length, so that it can be written over.
-    fn line(&self) -> String {
-        format!("lock {:>20} {:>20} {:>39}\n", self.device, self.inode, self.born_nanos)
-    }
-}
-
-/// What is known of a ref's lock file (C25).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeftoverLock {
-    /// There is no lock.
-    None,
-    /// Every process that could hold it has provably ended: it may be removed.
-    Dead {
-        /// The lock file.
-        path: PathBuf,
-    },
-    /// Nothing proves that its owner has ended.
-    Unknown {
-        /// The lock file.
-        path: PathBuf,
-        /// How old it is, in seconds.
-        age_seconds: u64,
-    },
-}
-
-/// Looks at the lock file of the ref `name`. `writer_of` finds the writer's token in the object that the lock holds.
-pub(crate) fn leftover_lock(
-    refs: &Refs,
-    common_dir: &Path,
-    name: &str,
-    writer_of: impl FnOnce(ObjectId) -> Option<Token>,
-) -> std::io::Result<LeftoverLock> {
-    let path = lock_of(refs, name);
-    let meta = match std::fs::symlink_metadata(&path) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LeftoverLock::None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(LeftoverLock::None),
-        Err(error) => return Err(error),
-    };
-    let content = files::read_bounded(&path, 256).ok().flatten().unwrap_or_default();
-    let id = std::str::from_utf8(&content).ok().and_then(|text| text.trim().parse::<ObjectId>().ok());
-    let writer = id.and_then(writer_of).or_else(|| writer_that_noted(common_dir, &LockIdentity::of(&meta)?));
-    let dead = writer.is_some_and(|token| has_ended(common_dir, token));
-    if dead {
-        return Ok(LeftoverLock::Dead { path });
-    }
-    let now = crate::os::clock::Clock::now(&crate::os::clock::SystemClock).wall.as_millis() / 1000;
-    Ok(LeftoverLock::Unknown { path, age_seconds: u64::try_from(now - meta.mtime()).unwrap_or(0) })
-}
-
-/// Removes the lock file of the ref `name` if it is provably dead; true if it was.
-///
-/// Looking and removing happen under a lock of our own, so that two who both found it dead can't remove, the second of
-/// them, the lock of a writer that came in between.
-pub(crate) fn remove_dead_lock(
-    refs: &Refs,
-    common_dir: &Path,
-    name: &str,
-    writer_of: impl FnOnce(ObjectId) -> Option<Token>,
-) -> std::io::Result<bool> {
-    let folder = common_dir.join("discern");
-    if !folder.is_dir() {
-        return Ok(false);
-    }
-    let guard = File::options().create(true).append(true).open(folder.join("breaking"))?;
-    guard.lock()?;
-    match leftover_lock(refs, common_dir, name, writer_of)? {
-        LeftoverLock::Dead { path } => std::fs::remove_file(path).map(|()| true),
-        LeftoverLock::None | LeftoverLock::Unknown { .. } => Ok(false),
-    }
-}
-
-/// The lock file of a ref.
-pub(crate) fn lock_of(refs: &Refs, name: &str) -> PathBuf {
-    match refs.format() {
-        RefFormat::Files => lock_path(&refs.place_of(name)),
-        RefFormat::Reftable => refs.place_of(name).join("tables.list.lock"),
-    }
-}
-
-/// The token of the writer whose child had that lock file.
-fn writer_that_noted(common_dir: &Path, lock: &LockIdentity) -> Option<Token> {
-    let folder = common_dir.join("discern").join("git");
-    let mut tokens = std::fs::read_dir(&folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let noted = |token: &String| {
-        let content = files::read_bounded(&folder.join(token), HELD_BYTES_MAX).ok().flatten().unwrap_or_default();
-        content.ends_with(lock.line().as_bytes())
-    };
-    tokens.find(noted)?.parse().ok()
-}
-
-/// Whether every process that held the file of that token has ended: it was written on this boot, lies on a local file
-/// system, and its lock is free. Anything else proves nothing.
-fn has_ended(common_dir: &Path, token: Token) -> bool {
-    let path = common_dir.join("discern").join("git").join(token.to_string());
-    let Ok(Some(content)) = files::read_bounded(&path, HELD_BYTES_MAX) else { return false };
-    let boot = boot_id();
-    let Ok(file) = File::open(&path) else { return false };
-    !boot.is_empty()
-        && content.split(|byte| *byte == b'\n').next() == Some(boot.as_bytes())
-        && files::is_local(&file)
-        && files::is_locked(&file).is_ok_and(|locked| !locked)
-}
-
-/// The kernel's name for this boot; empty where it has none.
-fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
-}
-
-fn lock_path(place: &Path) -> PathBuf {
-    let mut path = place.as_os_str().to_owned();
-    path.push(".lock");
-    path.into()
 }
 
 /// The object that a ref names, none if there is no such ref; nothing for what is neither.

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 use crate::claim::record::Record;
 use crate::evidence::format::Unreadable;
 use crate::evidence::{Receipt, RequirementKind};
-use crate::git::ref_writer::{self, Change, Mark, Written};
+use crate::git::ref_lock;
+use crate::git::ref_writer::{Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository, with_causes};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
@@ -276,7 +277,7 @@ impl<'r> Ledger<'r> {
     /// The lock can't be looked at.
     pub fn leftover_lock(&self) -> std::io::Result<LeftoverLock> {
         let writer_of = |root| LedgerTree::writer_of(self.repository, root);
-        ref_writer::leftover_lock(self.repository.refs(), self.repository.common_dir(), LEDGER_REF, writer_of)
+        ref_lock::leftover_lock(self.repository.refs(), self.repository.common_dir(), LEDGER_REF, writer_of)
     }
 
     /// Removes the lock on the ledger's ref, dead or not: only for `recover --break-lock`, which a person asked for.
@@ -284,7 +285,7 @@ impl<'r> Ledger<'r> {
     /// # Errors
     /// It can't be removed.
     pub fn break_lock(&mut self) -> std::io::Result<()> {
-        files::remove_if_there(&ref_writer::lock_of(self.repository.refs(), LEDGER_REF))
+        files::remove_if_there(&ref_lock::lock_of(self.repository.refs(), LEDGER_REF))
     }
 
     /// Removes the lock on the ledger's ref if it is provably dead; true if it was.
@@ -294,7 +295,7 @@ impl<'r> Ledger<'r> {
     pub fn remove_dead_lock(&self) -> std::io::Result<bool> {
         let writer_of = |root| LedgerTree::writer_of(self.repository, root);
         let (refs, common_dir) = (self.repository.refs(), self.repository.common_dir());
-        ref_writer::remove_dead_lock(refs, common_dir, LEDGER_REF, writer_of)
+        ref_lock::remove_dead_lock(refs, common_dir, LEDGER_REF, writer_of)
     }
 
     /// Applies `change` to the tree that is there and swaps the ref; a lost swap applies it again to the tree that won.

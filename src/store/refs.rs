@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use super::{Found, RecordStore, StoreError, Swap, Unreadable};
 use crate::git::objects::ObjectKind;
-use crate::git::ref_writer::{self, Change, Mark, Written};
+use crate::git::ref_lock;
+use crate::git::ref_writer::{Change, Mark, Written};
 use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository, with_causes};
 use crate::id::{CommitId, ObjectId, RecordId, Token};
@@ -84,7 +85,7 @@ impl<'r> RefStore<'r> {
     ) -> Result<LeftoverLock, StoreError> {
         let name = ref_name(candidate);
         let token = |id| self.writer_of_blob(id, writer_of);
-        ref_writer::leftover_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
+        ref_lock::leftover_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
             .map_err(failed(format!("look at the lock of `{name}`")))
     }
 
@@ -96,7 +97,7 @@ impl<'r> RefStore<'r> {
     ) -> Result<bool, StoreError> {
         let name = ref_name(candidate);
         let token = |id| self.writer_of_blob(id, writer_of);
-        ref_writer::remove_dead_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
+        ref_lock::remove_dead_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
             .map_err(failed(format!("remove the lock of `{name}`")))
     }
 
@@ -110,7 +111,7 @@ impl<'r> RefStore<'r> {
 
     /// Removes the lock on a candidate's ref, dead or not: only for `recover --break-lock`, which a person asked for.
     pub fn break_lock(&mut self, candidate: &CommitId) -> Result<(), StoreError> {
-        let path = ref_writer::lock_of(self.repository.refs(), &ref_name(candidate));
+        let path = ref_lock::lock_of(self.repository.refs(), &ref_name(candidate));
         files::remove_if_there(&path).map_err(failed(format!("remove `{}`", path.display())))
     }
 
