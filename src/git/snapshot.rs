@@ -71,6 +71,12 @@ struct Stat {
     mode: u32,
 }
 
+impl Stat {
+    fn is_file(&self) -> bool {
+        self.mode & 0o170_000 == 0o100_000
+    }
+}
+
 /// What the worktree was when a run began.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -92,11 +98,12 @@ impl Snapshot {
         let top = repository.worktree()?;
         let mut paths = Vec::with_capacity(index.len());
         collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
-        let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>());
+        let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>())?;
         let files: Vec<(BString, Stat)> = paths.into_iter().zip(stats).collect();
         let sizes = OnceCell::new();
         let size_of = |entry: &Tracked<'_>| {
-            let by_path = || files.iter().map(|(path, stat)| (path.as_bstr(), stat.size)).collect::<HashMap<_, _>>();
+            let plain = files.iter().filter(|(_, stat)| stat.is_file());
+            let by_path = || plain.map(|(path, stat)| (path.as_bstr(), stat.size)).collect::<HashMap<_, _>>();
             sizes.get_or_init(by_path).get(entry.path).copied()
         };
         let on_disk = repository.on_disk(index, &size_of)?;
@@ -110,8 +117,7 @@ impl Snapshot {
 
     /// Whether a file is closed to its owner, as git leaves none.
     pub fn has_closed_file(&self) -> bool {
-        let is_file = |stat: &Stat| stat.mode & 0o170_000 == 0o100_000;
-        self.files.iter().any(|(_, stat)| is_file(stat) && stat.mode & 0o600 != 0o600)
+        self.files.iter().any(|(_, stat)| stat.is_file() && stat.mode & 0o600 != 0o600)
     }
 
     /// What differs now from what it was then, sorted by path; empty when nothing does. Files that `touches` selects may
@@ -129,8 +135,9 @@ impl Snapshot {
         // happens to a file from here on differs from what is kept, and the next check sees it.
         let look = repository.begin_to_look(self.untracked);
         let stats = stat_all(top, &self.files.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>());
-        let dirty = match look.and_then(|look| repository.dirty_now(self.commit, look)) {
-            Ok(dirty) => dirty,
+        let looked = look.and_then(|look| Ok((repository.dirty_now(self.commit, look)?, stats?)));
+        let (dirty, stats) = match looked {
+            Ok(looked) => looked,
             Err(_) if !top.is_dir() => return Ok(gone),
             Err(error) => return Err(error),
         };
@@ -209,9 +216,9 @@ fn collect(
 }
 
 /// Looks at files, in several threads when there are many. Names are looked up from `top`, not from the root.
-fn stat_all(top: &Path, paths: &[&BStr]) -> Vec<Stat> {
+fn stat_all(top: &Path, paths: &[&BStr]) -> Result<Vec<Stat>, GitError> {
     let mut stats = vec![Stat::default(); paths.len()];
-    let Ok(top) = std::fs::File::open(top) else { return stats };
+    let top = std::fs::File::open(top).map_err(GitError::io(format!("open `{}`", top.display())))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let threads = (paths.len() / FILES_PER_THREAD).clamp(1, cores);
     let share = paths.len().div_ceil(threads).max(1);
@@ -222,7 +229,7 @@ fn stat_all(top: &Path, paths: &[&BStr]) -> Vec<Stat> {
             if threads == 1 { look() } else { drop(scope.spawn(look)) }
         }
     });
-    stats
+    Ok(stats)
 }
 
 fn stat_of(top: &std::fs::File, path: &BStr) -> Stat {
@@ -242,4 +249,17 @@ fn stat_of(top: &std::fs::File, path: &BStr) -> Stat {
 
 pub(super) fn to_path(path: &BStr) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(path.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_opened_says_nothing_about_its_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let absent = stat_all(folder.path(), &["f".into()]).expect("the folder is there");
+        assert_eq!(absent, [Stat::default()]);
+        assert!(stat_all(&folder.path().join("gone"), &["f".into()]).is_err());
+    }
 }

@@ -5,11 +5,18 @@ use git_discern::git::{Cause, Cleanliness, DirtyKind, How, Pathspecs, Repository
 use crate::store::open;
 use crate::support::{Bench, Hash, Place, Refs};
 
-/// What is in the way, as `kind path`, and why.
+/// What is in the way, as `kind path`, and why: the same for a run as for an answer.
 fn check(place: &Place, untracked: Untracked) -> (Vec<String>, Vec<Cause>) {
     let repository = open(place);
     let head = repository.head().unwrap();
-    match repository.cleanliness(&head, untracked).unwrap() {
+    let look = repository.begin_to_look(untracked).unwrap();
+    let for_an_answer = named(repository.cleanliness_seen_by(look, &head, untracked).unwrap());
+    assert_eq!(named(repository.cleanliness(&head, untracked).unwrap()), for_an_answer);
+    for_an_answer
+}
+
+fn named<S>(cleanliness: Cleanliness<S>) -> (Vec<String>, Vec<Cause>) {
+    match cleanliness {
         Cleanliness::Clean(_) => (Vec::new(), Vec::new()),
         Cleanliness::Dirty { paths, causes } => {
             assert!(!paths.is_empty() || !causes.is_empty());
@@ -72,6 +79,14 @@ fn each_kind_of_change_is_named() {
             "Untracked u/x"
         ]
     );
+}
+
+#[test]
+fn what_took_a_file_s_place_is_named_and_never_read() {
+    let bench = with_files(&["folder", "pipe", "link"]);
+    bench.git(&["config", "core.autocrlf", "input"]);
+    let _ = bench.sh("rm * && mkdir folder && echo x > folder/x && mkfifo pipe && ln -s / link");
+    assert_eq!(dirty(&bench), ["Deleted folder", "Untracked folder/x", "Mode link", "Modified pipe"]);
 }
 
 #[test]
