@@ -9,7 +9,8 @@ use super::known;
 use super::no_answer::{NoAnswer, unreadable};
 use super::recovery::{self, Finding, Mode};
 use super::session::Session;
-use super::stage::{self, EndingSignal};
+use super::stage::EndingSignal;
+use super::waiting;
 use super::worktree_lock::WorktreeLock;
 use crate::claim::Record;
 use crate::claim::owner::Seen;
@@ -200,7 +201,7 @@ impl<'f, 'r> Following<'f, 'r> {
                 return Ok(Followed::Running(pending));
             }
             self.audience.tick(now.wall);
-            if let Some(signal) = stage::wait_a_moment(signals.as_deref_mut(), self.audience, LOOK_MS) {
+            if let Some(signal) = waiting::wait_a_moment(signals.as_deref_mut(), self.audience, LOOK_MS) {
                 return Ok(Followed::Left(pending, signal));
             }
         }

@@ -14,9 +14,9 @@ use super::recovery::{self, Finding, Mode};
 use super::request::Request;
 use super::run::Stopped;
 use super::session::Session;
-use super::stage::{self, EndingSignal};
 use super::trunk::{self, Comparison};
-use super::worktree_lock::{self, Holder, LOOK_AGAIN_MS, Taken, WAIT_MS, WorktreeLock};
+use super::waiting::{WORKTREE_WAIT_MS, Waited, Waiting};
+use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Config, Workspace};
 use crate::document::{Diagnostic, LOOSER, Pending, Refusal, RunDocument};
@@ -78,7 +78,7 @@ fn answer(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audie
     }
     check_chosen(request, &subject.config)?;
     let mut gate =
-        Gate { request, session, reporter, subject, pool, began: None, waited_since_ms: None, signals: None };
+        Gate { request, session, reporter, subject, pool, began: None, waiting: Waiting::default(), signals: None };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
 }
@@ -92,8 +92,8 @@ struct Gate<'g, 'r> {
     pool: Option<Pool<'r>>,
     /// The attempt that this run will be, once it has begun to act.
     began: Option<AttemptId>,
-    /// Since when it waits for another run, on the monotonic clock.
-    waited_since_ms: Option<u64>,
+    /// Its waiting for other runs, if it waits.
+    waiting: Waiting,
     /// Caught from the beginning of the story on: a signal ends a run that waits as it ends one that works.
     signals: Option<Signals>,
 }
@@ -113,7 +113,7 @@ impl Gate<'_, '_> {
             let obstacle = match self.clear_the_way()? {
                 Ok(lock) => {
                     // Whatever happened while this run waited, it starts from what is there now.
-                    if self.waited_since_ms.is_some() && self.pool.is_none() {
+                    if self.waiting.has_begun() && self.pool.is_none() {
                         self.subject_is_as_it_was()?;
                         snapshot = Some(check_clean(self.session.repository, &self.subject)?);
                     }
@@ -124,30 +124,29 @@ impl Gate<'_, '_> {
                         return Ok(*document);
                     }
                     // Somebody else reserved in the same instant.
-                    self.waited_since_ms.get_or_insert(since_ms);
+                    self.waiting.begin(since_ms);
                     continue;
                 }
                 Err(obstacle) => obstacle,
             };
-            let now_ms = self.session.now().monotonic_ms;
-            let waited_ms = now_ms - *self.waited_since_ms.get_or_insert(now_ms);
             let (pending, limit_ms) = match (obstacle, self.request.wait) {
                 (Obstacle::Claim(pending), None) => (pending, 0),
-                (Obstacle::Worktree(pending), None) => (pending, WAIT_MS),
+                (Obstacle::Worktree(pending), None) => (pending, WORKTREE_WAIT_MS),
                 (Obstacle::Claim(pending) | Obstacle::Worktree(pending), Some(seconds)) => {
                     (pending, seconds.map_or(u64::MAX, |seconds| seconds.saturating_mul(1000)))
                 }
             };
-            if waited_ms >= limit_ms {
-                let mut document = RunDocument::new(self.request.command(), Exit::Pending);
-                document.pending = Some(*pending);
-                return Ok(document);
-            }
-            if waited_ms == 0 {
-                self.tell(What::Waiting { pending: *pending });
-            }
-            if let Some(signal) = self.wait_a_moment() {
-                return Ok(attempt::cancelled(self.request, &Stopped::Signal(signal), None));
+            let now = self.session.now();
+            match self.waiting.wait(&pending, limit_ms, now, self.signals.as_mut(), self.reporter) {
+                Waited::AMoment => {}
+                Waited::Signal(signal) => {
+                    return Ok(attempt::cancelled(self.request, &Stopped::Signal(signal), None));
+                }
+                Waited::Enough => {
+                    let mut document = RunDocument::new(self.request.command(), Exit::Pending);
+                    document.pending = Some(*pending);
+                    return Ok(document);
+                }
             }
             if let Some(answer) = self.answer_of_another()? {
                 return Ok(answer);
@@ -236,11 +235,6 @@ impl Gate<'_, '_> {
         Ok(())
     }
 
-    /// Waits until it is time to look again; the signal that came instead, if one did.
-    fn wait_a_moment(&mut self) -> Option<EndingSignal> {
-        stage::wait_a_moment(self.signals.as_mut(), self.reporter, LOOK_AGAIN_MS)
-    }
-
     /// From here on there is a story to tell, and something to settle.
     fn begin(&mut self) -> AttemptId {
         if let Some(attempt) = self.began {
@@ -261,8 +255,7 @@ impl Gate<'_, '_> {
 
     /// What another run found out while this one waited: an outcome of the same purpose answers it, unless `--rerun` (C26).
     fn answer_of_another(&mut self) -> Result<Option<RunDocument>, NoAnswer> {
-        if self.waited_since_ms.is_none() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None
-        {
+        if !self.waiting.has_begun() || self.request.purpose != Purpose::Done || self.request.rerun != Rerun::None {
             return Ok(None);
         }
         standing_answer(self.request, self.session, &self.subject)

@@ -16,17 +16,17 @@ use super::run::{Run, Stopped, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
 use super::trunk::Comparison;
-use super::worktree_lock::{self, Holder, LOOK_AGAIN_MS, Taken, WAIT_MS, WorktreeLock};
+use super::waiting::{WORKTREE_WAIT_MS, Waited, Waiting};
+use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
 use crate::config::{self, Colour, Config};
 use crate::document::{Cancelled, Candidate, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing};
-use crate::event::{Audience, Decision, Event, PlannedRequirement, What};
+use crate::event::{Audience, Decision, PlannedRequirement, What};
 use crate::evidence::subject::{self, Definition, Inputs, Platform, Salt, SubjectInput};
 use crate::evidence::{LogRef, Place, RequirementKey, RequirementKind};
 use crate::exit::Exit;
 use crate::git::{Head, Repository};
 use crate::id::{CommitId, Name, ObjectId, TreeId};
 use crate::os::files;
-use crate::os::process;
 use crate::os::random::Random as _;
 use crate::os::signal::{Signal, Signals};
 use crate::plan::{self, AfterFailure, Known, Plan, Schedule, Why};
@@ -52,11 +52,12 @@ pub fn run(request: &Request, session: &mut Session<'_>, audience: &mut dyn Audi
     let plan = plan_of(request, &config, session)?;
     // An unborn branch has no commit, and needs none.
     let head = repository.head().ok();
-    let lock = match take_worktree(session, head.as_ref(), audience)? {
+    let mut signals = Signals::install(&Signal::OWNER).ok();
+    let lock = match take_worktree(session, head.as_ref(), signals.as_mut(), audience)? {
         Ok(lock) => lock,
-        Err(pending) => return Ok(*pending),
+        Err(document) => return Ok(*document),
     };
-    let mut inner = Inner { request, session, audience, head, config, plan };
+    let mut inner = Inner { request, session, audience, signals, head, config, plan };
     inner.carry_out(lock)
 }
 
@@ -120,14 +121,14 @@ fn detailed(job: &config::Job, config: &Config, demanded: bool, session: &Sessio
     detailed
 }
 
-/// The worktree's lock, waited for ten seconds; after that the answer.
+/// The worktree's lock, waited for ten seconds; after that, or a signal, the answer.
 fn take_worktree(
     session: &Session<'_>,
     head: Option<&Head>,
+    mut signals: Option<&mut Signals>,
     audience: &mut dyn Audience,
 ) -> Result<Result<WorktreeLock, Box<RunDocument>>, NoAnswer> {
-    let since_ms = session.now().monotonic_ms;
-    let mut told = false;
+    let mut waiting = Waiting::default();
     loop {
         let taken = WorktreeLock::try_take(session.repository.git_dir());
         let taken = taken.map_err(|error| store_error("lock the worktree", &error))?;
@@ -136,17 +137,15 @@ fn take_worktree(
             Taken::Busy(holder) => holder,
         };
         let pending = worktree_lock::pending(holder, session.repository, head.and_then(|head| head.branch.clone()));
-        let now = session.now();
-        if now.monotonic_ms.saturating_sub(since_ms) >= WAIT_MS {
-            let mut document = RunDocument::new("run", Exit::Pending);
-            document.pending = Some(pending);
-            return Ok(Err(Box::new(document)));
+        match waiting.wait(&pending, WORKTREE_WAIT_MS, session.now(), signals.as_deref_mut(), audience) {
+            Waited::AMoment => {}
+            Waited::Signal(signal) => return Ok(Err(Box::new(stopped_early(&Stopped::Signal(signal))))),
+            Waited::Enough => {
+                let mut document = RunDocument::new("run", Exit::Pending);
+                document.pending = Some(pending);
+                return Ok(Err(Box::new(document)));
+            }
         }
-        if !std::mem::replace(&mut told, true) {
-            audience.event(&Event { at: now.wall, what: What::Waiting { pending } });
-        }
-        audience.tick(now.wall);
-        process::wait_any(&[], LOOK_AGAIN_MS);
     }
 }
 
@@ -154,6 +153,7 @@ struct Inner<'i, 'r> {
     request: &'i Request,
     session: &'i mut Session<'r>,
     audience: &'i mut dyn Audience,
+    signals: Option<Signals>,
     head: Option<Head>,
     config: Config,
     plan: (Plan, Details),
@@ -163,7 +163,6 @@ impl Inner<'_, '_> {
     /// Runs the plan, from the journal to the answer.
     fn carry_out(&mut self, mut lock: WorktreeLock) -> Result<RunDocument, NoAnswer> {
         let top = self.session.repository.worktree()?.to_owned();
-        let mut signals = Signals::install(&Signal::OWNER).ok();
         let started_at = self.session.now().wall;
         let commit = self.head.as_ref().map(|head| head.commit);
         let journal = attempt::open_journal(self.session, ("run", None, commit), &top, started_at);
@@ -183,7 +182,7 @@ impl Inner<'_, '_> {
         let (plan, details) = &self.plan;
         let session = &mut *self.session;
         let reporter = &mut *self.audience;
-        let signals = signals.as_mut();
+        let signals = self.signals.as_mut();
         let ground =
             Ground { repository: session.repository, place: Place::InPlace, lock, snapshot: None, keep: Vec::new() };
         let parts = Parts { session, reporter, journal, signals, ground, attempt, commit, top };
@@ -283,19 +282,19 @@ fn answer(
     let reports: Vec<RequirementReport> =
         plan.items.iter().filter(|item| item.runs()).map(|item| report(item, details, worked, logs)).collect();
     let passes = reports.iter().all(|report| report.verdict == Standing::Passed);
-    let exit = match stopped {
-        Some(stopped) => stopped.exit(),
-        None if passes => Exit::Success,
-        None => Exit::Failed,
-    };
-    let mut document = RunDocument::new("run", exit);
+    let verdict = if passes { Exit::Success } else { Exit::Failed };
+    let mut document = stopped.map_or_else(|| RunDocument::new("run", verdict), stopped_early);
     document.requirements = reports;
-    if let Some(stopped) = stopped {
-        let reason = stopped.reason().word().to_owned();
-        document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });
-        if let Stopped::Store(problem) | Stopped::Internal(problem) = stopped {
-            document.diagnostics.push(Diagnostic::new("run-broken", problem.clone()));
-        }
+    document
+}
+
+/// The answer of a run that ended before its end.
+fn stopped_early(stopped: &Stopped) -> RunDocument {
+    let mut document = RunDocument::new("run", stopped.exit());
+    let reason = stopped.reason().word().to_owned();
+    document.cancelled = Some(Cancelled { by: None, operation: None, worktree: None, reason });
+    if let Stopped::Store(problem) | Stopped::Internal(problem) = stopped {
+        document.diagnostics.push(Diagnostic::new("run-broken", problem.clone()));
     }
     document
 }

@@ -45,4 +45,5 @@ pub mod stage;
 pub mod supervisor;
 pub mod trunk;
 pub mod verifier;
+mod waiting;
 pub mod worktree_lock;

@@ -4,11 +4,10 @@
 //! there is (C14).
 
 use crate::claim::owner::{Input, Owner, Said};
-use crate::event::{Audience, What};
+use crate::event::What;
 use crate::evidence::{Artifact, Reading, RequirementKey};
 use crate::exit::Exit;
-use crate::os::process;
-use crate::os::signal::{Signal, Signals};
+use crate::os::signal::Signal;
 use crate::plan::Start;
 use crate::time::{self, Timestamp};
 
@@ -94,29 +93,6 @@ impl EndingSignal {
             _ => None,
         }
     }
-}
-
-/// Waits for at most `limit_ms`, and stands still where Ctrl-Z asks for it; the signal that ends the waiting, if one came. For
-/// whoever waits for another run, and has nothing of its own to settle.
-pub fn wait_a_moment(
-    signals: Option<&mut Signals>,
-    audience: &mut dyn Audience,
-    limit_ms: u64,
-) -> Option<EndingSignal> {
-    let Some(signals) = signals else {
-        process::wait_any(&[], limit_ms);
-        return None;
-    };
-    process::wait_any(&[signals.fd()], limit_ms);
-    for signal in signals.drain() {
-        if signal == Signal::Suspend {
-            audience.pause();
-            signals.stand_still();
-        } else if let Some(ending) = EndingSignal::of(signal) {
-            return Some(ending);
-        }
-    }
-    None
 }
 
 /// How an execution ended.

@@ -20,12 +20,6 @@ use crate::time::Timestamp;
 /// The file, in the worktree's own git directory.
 const FILE: &str = "discern.lock";
 
-/// How long a run waits for its worktree before it answers *pending*, in milliseconds (C28).
-pub(super) const WAIT_MS: u64 = 10_000;
-
-/// How often a waiting run looks again, in milliseconds.
-pub(super) const LOOK_AGAIN_MS: u64 = 100;
-
 /// The longest description of a holder that is read, in bytes.
 const HOLDER_BYTES_MAX: u64 = 4096;
 

@@ -108,15 +108,17 @@ fn a_run_that_ignores_sighup_as_nohup_asks_for_survives_its_window() {
     assert_eq!(scene.record()["state"]["outcome"], "passed");
 }
 
-#[test]
-fn a_run_that_waits_for_its_worktree_is_interrupted_just_as_well() {
+#[test_case(&["done", "--wait", "--json"])]
+#[test_case(&["run", "--json"])]
+fn a_run_that_waits_for_its_worktree_is_interrupted_just_as_well(arguments: &[&str]) {
     let scene = Scene::of("sleep");
     let first = scene.start(&["run"]);
     scene.wait_for_output("job", "ready");
-    let mut second = scene.start(&["done", "--wait"]);
+    let mut second = scene.start(arguments);
     second.wait_for_stderr("waiting");
     second.signal(Signal::INT);
-    let _ = second.wait().exits(130);
+    let document = second.wait().exits(130).json();
+    assert_eq!(document["cancelled"]["reason"], "signal", "{document:#}");
     first.signal(Signal::TERM);
     let _ = first.wait().exits(143);
     scene.assert_nobody_left();
