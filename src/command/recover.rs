@@ -16,7 +16,7 @@ use crate::engine::session::Session;
 use crate::exit::Exit;
 use crate::git::LeftoverLock;
 use crate::id::CommitId;
-use crate::ledger::LEDGER_REF;
+use crate::ledger::{LEDGER_REF, LedgerError};
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 use crate::report::phrase;
@@ -195,7 +195,7 @@ fn forget_damage_of_ledger(
     }
     let mended = match session.ledger.drop_damaged() {
         Ok(shards) => shards > 0,
-        Err(error) if error.damaged => {
+        Err(LedgerError::Damaged(_)) => {
             document.kept = Some(session.records.forget_ref(LEDGER_REF, "ledger")?.to_string_lossy().into_owned());
             true
         }

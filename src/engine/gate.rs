@@ -183,10 +183,10 @@ impl Gate<'_, '_> {
         if let Some(pool) = &self.pool {
             return pool.try_take();
         }
-        match WorktreeLock::try_take(self.session.repository.git_dir()) {
-            Ok(Taken::Held(lock)) => Ok(Ok(Held { number: 0, lock })),
-            Ok(Taken::Busy(holder)) => Ok(Err(holder)),
-            Err(error) => Err(StoreError { doing: "lock the worktree".to_owned(), problem: error.to_string() }),
+        let taken = WorktreeLock::try_take(self.session.repository.git_dir());
+        match taken.map_err(StoreError::because("lock the worktree"))? {
+            Taken::Held(lock) => Ok(Ok(Held { number: 0, lock })),
+            Taken::Busy(holder) => Ok(Err(holder)),
         }
     }
 

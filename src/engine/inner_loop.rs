@@ -131,7 +131,7 @@ fn take_worktree(
     let mut waiting = Waiting::default();
     loop {
         let taken = WorktreeLock::try_take(session.repository.git_dir());
-        let taken = taken.map_err(|error| store_error("lock the worktree", &error))?;
+        let taken = taken.map_err(StoreError::because("lock the worktree"))?;
         let holder = match taken {
             Taken::Held(lock) => return Ok(Ok(lock)),
             Taken::Busy(holder) => holder,
@@ -186,7 +186,7 @@ impl Inner<'_, '_> {
         let ground =
             Ground { repository: session.repository, place: Place::InPlace, lock, snapshot: None, keep: Vec::new() };
         let parts = Parts { session, reporter, journal, signals, ground, attempt, commit, top };
-        let mut machine = Machine::new(parts).map_err(|error| store_error("make room for logs", &error))?;
+        let mut machine = Machine::new(parts).map_err(StoreError::because("make room for logs"))?;
         if let (Some(candidate), Some(head)) = (candidate, &self.head) {
             let summary = head.summary.clone();
             machine.tell(What::Began { command: "run".to_owned(), candidate, summary });
@@ -315,8 +315,4 @@ fn report(item: &plan::PlanItem, details: &Details, worked: &Worked, logs: &std:
     // The tree as it stands is no subject that anybody could look up.
     report.subject = None;
     report
-}
-
-fn store_error(doing: &str, error: &std::io::Error) -> StoreError {
-    StoreError { doing: doing.to_owned(), problem: error.to_string() }
 }

@@ -31,7 +31,7 @@ pub fn all(session: &mut Session<'_>) -> Result<Vec<RefLock>, StoreError> {
         let what = session.leftover_lock(&candidate)?;
         found.push(RefLock { name: ref_name(&candidate), what });
     }
-    let what = session.ledger.leftover_lock().map_err(|error| failed("look at the ledger's lock", &error))?;
+    let what = session.ledger.leftover_lock()?;
     found.push(RefLock { name: LEDGER_REF.to_owned(), what });
     found.retain(|lock| lock.what != LeftoverLock::None);
     // In a reftable repository one lock guards all refs; it is named once.
@@ -48,7 +48,7 @@ pub fn all(session: &mut Session<'_>) -> Result<Vec<RefLock>, StoreError> {
 pub fn on(name: &str, session: &Session<'_>) -> Result<Option<RefLock>, StoreError> {
     let last = name.rsplit('/').next().unwrap_or(name);
     let (name, what) = if LEDGER_REF.ends_with(&format!("/{last}")) {
-        let what = session.ledger.leftover_lock().map_err(|error| failed("look at the ledger's lock", &error))?;
+        let what = session.ledger.leftover_lock()?;
         (LEDGER_REF.to_owned(), what)
     } else {
         let Ok(candidate) = last.parse::<CommitId>() else { return Ok(None) };
@@ -68,7 +68,7 @@ pub fn remove_dead(session: &mut Session<'_>) -> Result<Vec<String>, StoreError>
             removed.push(ref_name(&candidate));
         }
     }
-    if session.ledger.remove_dead_lock().map_err(|error| failed("remove the ledger's lock", &error))? {
+    if session.ledger.remove_dead_lock()? {
         removed.push(LEDGER_REF.to_owned());
     }
     Ok(removed)
@@ -80,7 +80,7 @@ pub fn remove_dead(session: &mut Session<'_>) -> Result<Vec<String>, StoreError>
 /// It can't be removed.
 pub fn break_lock(name: &str, session: &mut Session<'_>) -> Result<bool, StoreError> {
     if name == LEDGER_REF {
-        session.ledger.break_lock().map_err(|error| failed("remove the ledger's lock", &error))?;
+        session.ledger.break_lock()?;
         return Ok(true);
     }
     let candidate = name.strip_prefix(ATTEMPT_PREFIX).unwrap_or(name).parse::<CommitId>();
@@ -107,8 +107,4 @@ fn lockable(session: &mut Session<'_>) -> Result<BTreeSet<CommitId>, StoreError>
         candidates.extend(names.filter_map(|name| name.strip_suffix(".lock")?.parse::<CommitId>().ok()));
     }
     Ok(candidates)
-}
-
-fn failed(doing: &str, error: &std::io::Error) -> StoreError {
-    StoreError { doing: doing.to_owned(), problem: error.to_string() }
 }

@@ -22,9 +22,9 @@ pub enum NoAnswer {
 
 impl From<LedgerError> for NoAnswer {
     fn from(error: LedgerError) -> Self {
-        match error.damaged {
-            true => Self::Refused(damaged_ledger(&error.problem)),
-            false => Self::Store(StoreError { doing: error.doing, problem: error.problem }),
+        match error {
+            LedgerError::Damaged(why) => Self::Refused(damaged_ledger(&why.problem)),
+            LedgerError::Store(why) => Self::Store(why),
         }
     }
 }

@@ -57,7 +57,9 @@ pub enum VerifierError {
 
 impl From<LedgerError> for VerifierError {
     fn from(error: LedgerError) -> Self {
-        Self::Store(StoreError { doing: error.doing, problem: error.problem })
+        match error {
+            LedgerError::Damaged(why) | LedgerError::Store(why) => Self::Store(why),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use crate::git::refs::RefValue;
 use crate::git::{GitError, LeftoverLock, Repository, with_causes};
 use crate::id::{AttemptId, CommitId, Name, Subject, TreeId};
 use crate::os::{files, hooks};
+use crate::store::StoreError;
 pub use outcome::{FailedRequirement, MeasuredStandard, OutcomeEntry};
 use shard::{Line, Recent, Shard, ShardPath};
 pub use snapshot::Snapshot;
@@ -45,14 +46,13 @@ pub const LEDGER_REF: &str = "refs/discern/ledger";
 
 /// Why the ledger could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{doing}: {problem}")]
-pub struct LedgerError {
-    /// What was being done.
-    pub doing: String,
-    /// What the system or git said.
-    pub problem: String,
+pub enum LedgerError {
     /// What is there is damaged: `recover --forget` takes it out. What is only newer than this version is not.
-    pub damaged: bool,
+    #[error(transparent)]
+    Damaged(StoreError),
+    /// It could not be reached, is newer, or was not written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// What one absorption adds. Adding an entry that is there already changes nothing.
@@ -275,27 +275,30 @@ impl<'r> Ledger<'r> {
     ///
     /// # Errors
     /// The lock can't be looked at.
-    pub fn leftover_lock(&self) -> std::io::Result<LeftoverLock> {
+    pub fn leftover_lock(&self) -> Result<LeftoverLock, StoreError> {
         let writer_of = |root| LedgerTree::writer_of(self.repository, root);
         ref_lock::leftover_lock(self.repository.refs(), self.repository.common_dir(), LEDGER_REF, writer_of)
+            .map_err(StoreError::because("look at the ledger's lock"))
     }
 
     /// Removes the lock on the ledger's ref, dead or not: only for `recover --break-lock`, which a person asked for.
     ///
     /// # Errors
     /// It can't be removed.
-    pub fn break_lock(&mut self) -> std::io::Result<()> {
-        files::remove_if_there(&ref_lock::lock_of(self.repository.refs(), LEDGER_REF))
+    pub fn break_lock(&mut self) -> Result<(), StoreError> {
+        let lock = ref_lock::lock_of(self.repository.refs(), LEDGER_REF);
+        files::remove_if_there(&lock).map_err(StoreError::because("remove the ledger's lock"))
     }
 
     /// Removes the lock on the ledger's ref if it is provably dead; true if it was.
     ///
     /// # Errors
     /// It can't be looked at or removed.
-    pub fn remove_dead_lock(&self) -> std::io::Result<bool> {
+    pub fn remove_dead_lock(&self) -> Result<bool, StoreError> {
         let writer_of = |root| LedgerTree::writer_of(self.repository, root);
         let (refs, common_dir) = (self.repository.refs(), self.repository.common_dir());
         ref_lock::remove_dead_lock(refs, common_dir, LEDGER_REF, writer_of)
+            .map_err(StoreError::because("remove the ledger's lock"))
     }
 
     /// Applies `change` to the tree that is there and swaps the ref; a lost swap applies it again to the tree that won.
@@ -331,15 +334,14 @@ impl<'r> Ledger<'r> {
                     last = problem;
                     // Nobody is asked about the ledger's lock: it is removed where its writer provably ended.
                     unknown += 1;
-                    let removed = self.remove_dead_lock().map_err(|error| failed(doing, &error))?;
-                    if !removed && unknown >= UNKNOWN_MAX {
+                    if !self.remove_dead_lock()? && unknown >= UNKNOWN_MAX {
                         break;
                     }
                 }
                 Err(error) => return Err(failed(doing, &error)),
             }
         }
-        Err(LedgerError { doing: doing.to_owned(), problem: last, damaged: false })
+        Err(StoreError { doing: doing.to_owned(), problem: last }.into())
     }
 }
 
@@ -369,7 +371,8 @@ fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool
 fn failed(doing: &str, error: &(dyn std::error::Error + 'static)) -> LedgerError {
     let corrupt = matches!(error.downcast_ref(), Some(Unreadable::Corrupt(_)));
     let damaged = corrupt || matches!(error.downcast_ref(), Some(GitError::Object { .. } | GitError::Answer { .. }));
-    LedgerError { doing: doing.to_owned(), problem: with_causes(error), damaged }
+    let error = StoreError { doing: doing.to_owned(), problem: with_causes(error) };
+    if damaged { LedgerError::Damaged(error) } else { LedgerError::Store(error) }
 }
 
 fn unusable(why: String) -> GitError {

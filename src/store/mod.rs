@@ -10,6 +10,7 @@ pub mod refs;
 pub mod seen;
 pub mod superseded;
 
+use crate::git::with_causes;
 use crate::id::{CommitId, RecordId};
 
 pub use memory::{Fault, MemoryStore};
@@ -81,6 +82,14 @@ pub struct StoreError {
     pub doing: String,
     /// What the system or git said.
     pub problem: String,
+}
+
+impl StoreError {
+    /// For `map_err`: `doing` failed because of the error given.
+    pub fn because<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let doing = doing.into();
+        move |error| Self { doing, problem: with_causes(&error) }
+    }
 }
 
 /// Where attempt records are kept.

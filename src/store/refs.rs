@@ -69,11 +69,11 @@ impl<'r> RefStore<'r> {
         let doing = "remove superseded records";
         let refs = self.repository.refs();
         refs.forget();
-        let named = refs.list("refs/").map_err(failed(doing))?;
+        let named = refs.list("refs/").map_err(StoreError::because(doing))?;
         let is_named = |record: &RecordId| named.iter().any(|(_, value)| *value == RefValue::Direct(record.id()));
         let unnamed: Vec<RecordId> = records.iter().filter(|record| !is_named(record)).copied().collect();
-        let objects = self.repository.objects().map_err(failed(doing))?;
-        unnamed.iter().try_for_each(|record| objects.remove_loose(record.id())).map_err(failed(doing))?;
+        let objects = self.repository.objects().map_err(StoreError::because(doing))?;
+        unnamed.iter().try_for_each(|record| objects.remove_loose(record.id())).map_err(StoreError::because(doing))?;
         Ok(unnamed)
     }
 
@@ -86,7 +86,7 @@ impl<'r> RefStore<'r> {
         let name = ref_name(candidate);
         let token = |id| self.writer_of_blob(id, writer_of);
         ref_lock::leftover_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
-            .map_err(failed(format!("look at the lock of `{name}`")))
+            .map_err(StoreError::because(format!("look at the lock of `{name}`")))
     }
 
     /// Removes the lock on a candidate's ref if it is provably dead; true if it was.
@@ -98,7 +98,7 @@ impl<'r> RefStore<'r> {
         let name = ref_name(candidate);
         let token = |id| self.writer_of_blob(id, writer_of);
         ref_lock::remove_dead_lock(self.repository.refs(), self.repository.common_dir(), &name, token)
-            .map_err(failed(format!("remove the lock of `{name}`")))
+            .map_err(StoreError::because(format!("remove the lock of `{name}`")))
     }
 
     fn writer_of_blob(&self, id: ObjectId, writer_of: &dyn Fn(&[u8]) -> Option<Token>) -> Option<Token> {
@@ -112,7 +112,7 @@ impl<'r> RefStore<'r> {
     /// Removes the lock on a candidate's ref, dead or not: only for `recover --break-lock`, which a person asked for.
     pub fn break_lock(&mut self, candidate: &CommitId) -> Result<(), StoreError> {
         let path = ref_lock::lock_of(self.repository.refs(), &ref_name(candidate));
-        files::remove_if_there(&path).map_err(failed(format!("remove `{}`", path.display())))
+        files::remove_if_there(&path).map_err(StoreError::because(format!("remove `{}`", path.display())))
     }
 
     /// Removes a ref that can't be read (C27) and returns the file in the private folder that keeps its raw value.
@@ -123,7 +123,7 @@ impl<'r> RefStore<'r> {
 
     /// The same for any ref of ours; the file's name begins with `stem`.
     pub fn forget_ref(&mut self, name: &str, stem: &str) -> Result<PathBuf, StoreError> {
-        let value = self.repository.refs().read(name).map_err(failed(format!("read `{name}`")))?;
+        let value = self.repository.refs().read(name).map_err(StoreError::because(format!("read `{name}`")))?;
         let raw = match &value {
             RefValue::Direct(id) => format!("{name} {id}\n"),
             RefValue::Symbolic(target) => format!("{name} ref: {target}\n"),
@@ -141,13 +141,13 @@ impl<'r> RefStore<'r> {
         }
         let file = self.private_folder("forgotten")?.join(format!("{stem}.{}", unique()));
         files::replace(&file, &kept, self.repository.sharing().file_mode(), Durability::Synced)
-            .map_err(failed(format!("write `{}`", file.display())))?;
+            .map_err(StoreError::because(format!("write `{}`", file.display())))?;
         match value {
             RefValue::Direct(id) => drop(self.remove_ref(name, id)?),
             RefValue::Broken(_) => {
                 let mut writer = self.repository.ref_writer().borrow_mut();
                 let removed = writer.remove_broken(self.repository.refs(), name);
-                removed.map_err(failed(format!("remove `{name}`")))?;
+                removed.map_err(StoreError::because(format!("remove `{name}`")))?;
             }
             _ => self.remove_unread(name)?,
         }
@@ -160,7 +160,7 @@ impl<'r> RefStore<'r> {
         let change = Change::Remove { expected };
         let mut writer = self.repository.ref_writer().borrow_mut();
         let written = writer.write(self.repository.refs(), name, change, Mark::Unique, &|| Ok(()));
-        match written.map_err(failed(&*doing))? {
+        match written.map_err(StoreError::because(&*doing))? {
             Written::Done => Ok(true),
             Written::Stale => Ok(false),
             Written::Unknown(problem) => Err(StoreError { doing, problem }),
@@ -169,7 +169,7 @@ impl<'r> RefStore<'r> {
 
     /// Removes a ref without naming its old value, which is no object.
     fn remove_unread(&self, name: &str) -> Result<(), StoreError> {
-        let doing = failed(format!("remove `{name}`"));
+        let doing = StoreError::because(format!("remove `{name}`"));
         let git = ["core.logAllRefUpdates=false", "core.hooksPath=", "hook.reference-transaction.enabled=false"]
             .into_iter()
             .fold(self.repository.git().clone(), |git, setting| git.with_setting(setting));
@@ -180,7 +180,7 @@ impl<'r> RefStore<'r> {
     fn private_folder(&self, name: &str) -> Result<PathBuf, StoreError> {
         let folder = self.repository.private_dir().join(name);
         files::create_dir_durably(&folder, self.repository.sharing().directory_mode())
-            .map_err(failed(format!("make `{}`", folder.display())))?;
+            .map_err(StoreError::because(format!("make `{}`", folder.display())))?;
         Ok(folder)
     }
 
@@ -278,13 +278,13 @@ impl<'r> RefStore<'r> {
 
 impl RecordStore for RefStore<'_> {
     fn read(&mut self, candidate: &CommitId) -> Result<Found, StoreError> {
-        self.try_read(candidate).map_err(failed(format!("read `{}`", ref_name(candidate))))
+        self.try_read(candidate).map_err(StoreError::because(format!("read `{}`", ref_name(candidate))))
     }
 
     fn list(&mut self) -> Result<Vec<(CommitId, RecordId)>, StoreError> {
-        let listed = self.repository.refs().list(ATTEMPT_PREFIX).map_err(failed("list the attempts"))?;
+        let listed = self.repository.refs().list(ATTEMPT_PREFIX).map_err(StoreError::because("list the attempts"))?;
         let length = self.repository.object_format().hex_length();
-        let null = ObjectId::from_bytes(&vec![0; length / 2]).map_err(failed("list the attempts"))?;
+        let null = ObjectId::from_bytes(&vec![0; length / 2]).map_err(StoreError::because("list the attempts"))?;
         let ours = listed.into_iter().filter_map(|(name, value)| {
             let candidate = name.strip_prefix(ATTEMPT_PREFIX).filter(|hex| hex.len() == length)?.parse().ok()?;
             let id = if let RefValue::Direct(id) = value { id } else { null };
@@ -305,11 +305,6 @@ impl RecordStore for RefStore<'_> {
 /// The ref of a candidate's record.
 pub fn ref_name(candidate: &CommitId) -> String {
     format!("{ATTEMPT_PREFIX}{candidate}")
-}
-
-fn failed<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> StoreError {
-    let doing = doing.into();
-    move |error| StoreError { doing, problem: with_causes(&error) }
 }
 
 fn unique() -> String {
