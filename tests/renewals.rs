@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use git_discern::claim::lease::Fence;
 use git_discern::claim::owner::{Input, Owner, Said};
-use git_discern::engine::holder::drive;
+use git_discern::engine::driver::drive;
 use git_discern::engine::session::Session;
 use git_discern::os::clock::{Clock, Reading};
 use git_discern::store::superseded::KEPT_MS;

@@ -308,9 +308,9 @@ fn unreadable(candidate: CommitId, why: String, session: &Session<'_>) -> ClaimR
 
 /// A run that holds this worktree and no claim.
 fn unclaimed(session: &Session<'_>, claims: &[ClaimReport]) -> Option<ClaimReport> {
-    let holder = WorktreeLock::holder(session.repository.git_dir()).ok().flatten()??;
-    let handle = holder.operation.clone();
-    if holder.command != "run" || claims.iter().any(|claim| claim.operation == handle) {
+    let occupant = WorktreeLock::occupant(session.repository.git_dir()).ok()??;
+    let handle = occupant.operation.clone();
+    if occupant.command != "run" || claims.iter().any(|claim| claim.operation == handle) {
         return None;
     }
     Some(ClaimReport {
@@ -323,7 +323,7 @@ fn unclaimed(session: &Session<'_>, claims: &[ClaimReport]) -> Option<ClaimRepor
         operation: handle,
         worktree: Some(session.repository.worktree_name()),
         branch: session.repository.head_position().ok().and_then(|(branch, _)| branch),
-        since: Some(holder.since),
+        since: Some(occupant.since),
         lease_expires_at: None,
         state: ClaimState::Running,
         why: None,

@@ -15,7 +15,7 @@ use super::run::{Run, Stopped, Unreserved, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
 use super::trunk::Comparison;
-use super::worktree_lock::Holder;
+use super::worktree_lock::Occupant;
 use crate::claim::lease::Fence;
 use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
 use crate::claim::record::{Attempt, Bound, Executor, Outcome, Purpose};
@@ -44,8 +44,8 @@ pub enum Attempted {
     Beaten,
 }
 
-/// What a run holds before it reserves.
-pub struct Held<'h> {
+/// What a run has made ready before it reserves.
+pub struct Setup<'h> {
     /// Where its jobs run.
     pub ground: Ground<'h>,
     /// The signals that are caught, unless none can be.
@@ -60,12 +60,12 @@ pub fn make(
     request: &Request,
     subject: &Subject,
     id: AttemptId,
-    held: Held<'_>,
+    setup: Setup<'_>,
     session: &mut Session<'_>,
     reporter: &mut dyn Audience,
 ) -> Result<Attempted, NoAnswer> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
-    let Held { mut ground, signals } = held;
+    let Setup { mut ground, signals } = setup;
     let top = ground.repository.worktree()?.to_owned();
     let started_at = session.now().wall;
     let described = (request.command(), Some(id), Some(subject.head.commit));
@@ -74,7 +74,7 @@ pub fn make(
         Err(error) => (None, Some(error.to_string())),
     };
     hooks::at("journal begun");
-    ground.lock.describe(&Holder {
+    ground.lock.describe(&Occupant {
         command: request.command().to_owned(),
         pid: std::process::id(),
         since: started_at,

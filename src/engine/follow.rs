@@ -18,7 +18,7 @@ use crate::claim::record::{Previous, TakeoverReason};
 use crate::document::{Candidate, Diagnostic, Pending, Refusal, RequirementReport};
 use crate::event::{Audience, Event, What};
 use crate::id::{AttemptId, CommitId, OperationHandle};
-use crate::journal::{Follower, Header, Holder};
+use crate::journal::{Follower, Header, Liveness};
 use crate::ledger::OutcomeEntry;
 use crate::os::signal::Signals;
 use crate::os::{boot, process};
@@ -74,8 +74,8 @@ pub enum Followed {
 pub fn target(session: &Session<'_>, text: Option<&str>) -> Result<Target, NoAnswer> {
     let repository = session.repository;
     let Some(text) = text else {
-        let holder = WorktreeLock::holder(repository.git_dir()).ok().flatten().flatten();
-        return match holder.and_then(|holder| holder.operation) {
+        let occupant = WorktreeLock::occupant(repository.git_dir()).ok().flatten();
+        return match occupant.and_then(|occupant| occupant.operation) {
             Some(handle) => Ok(Target::Operation(handle)),
             None => Ok(Target::Commit(repository.head_position()?.1)),
         };
@@ -272,8 +272,8 @@ impl<'f, 'r> Following<'f, 'r> {
     fn is_held(&self) -> bool {
         let Some(journal) = &self.journal else { return false };
         let Ok(reference) = journal.reference() else { return true };
-        let holder = self.session.journals.holder(&reference, &journal.header().boot, &boot::boot_identity());
-        holder != Holder::Gone
+        let liveness = self.session.journals.liveness(&reference, &journal.header().boot, &boot::boot_identity());
+        liveness != Liveness::Gone
     }
 
     /// Tells what the journal has got since the last look.

@@ -4,19 +4,19 @@
 //! 4. Recovery, repository-wide. 5. The worktree's lock. 6. Journal and write probe. 7. Reserve, plan, bind. 8. The loop.
 //! 9. The last tree check, the Proof, settlement. 10. Absorb and report. Nothing is written before 4.
 
-use super::attempt::{self, Attempted};
+use super::attempt::{self, Attempted, Setup};
 use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_candidate};
 use super::known;
 use super::machine::Ground;
 use super::no_answer::{NoAnswer, unreadable};
-use super::pool::{Held, Pool};
+use super::pool::Pool;
 use super::recovery::{self, Finding, Mode};
 use super::request::Request;
 use super::run::Stopped;
 use super::session::Session;
 use super::trunk::{self, Comparison};
 use super::waiting::{WORKTREE_WAIT_MS, Waited, Waiting};
-use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
+use super::worktree_lock::{self, Occupant, Taken, WorktreeLock};
 use crate::claim::record::Purpose;
 use crate::config::{self, Config, Workspace};
 use crate::document::{Diagnostic, LOOSER, Pending, Refusal, RunDocument};
@@ -106,12 +106,19 @@ enum Obstacle {
     Worktree(Box<Pending>),
 }
 
+/// Where the jobs will run, as this run alone may until it drops the lock.
+struct LockedPlace {
+    /// The number of the kept checkout; none for the worktree itself.
+    checkout: Option<u32>,
+    lock: WorktreeLock,
+}
+
 impl Gate<'_, '_> {
     fn wait_and_run(&mut self, mut snapshot: Option<Snapshot>) -> Result<RunDocument, NoAnswer> {
         let since_ms = self.session.now().monotonic_ms;
         loop {
             let obstacle = match self.clear_the_way()? {
-                Ok(lock) => {
+                Ok(place) => {
                     // Whatever happened while this run waited, it starts from what is there now.
                     if self.waiting.has_begun() && self.pool.is_none() {
                         self.subject_is_as_it_was()?;
@@ -120,7 +127,7 @@ impl Gate<'_, '_> {
                     if let Some(answer) = self.answer_of_another()? {
                         return Ok(answer);
                     }
-                    if let Attempted::Over(document) = self.attempt(lock, snapshot.take())? {
+                    if let Attempted::Over(document) = self.attempt(place, snapshot.take())? {
                         return Ok(*document);
                     }
                     // Somebody else reserved in the same instant.
@@ -156,17 +163,17 @@ impl Gate<'_, '_> {
 
     /// Recovery, then the worktree's lock; or what is in the way. The candidate's own claim is looked at first, so that a live
     /// one is answered at once and nothing is written.
-    fn clear_the_way(&mut self) -> Result<Result<Held, Obstacle>, NoAnswer> {
+    fn clear_the_way(&mut self) -> Result<Result<LockedPlace, Obstacle>, NoAnswer> {
         let commit = self.subject.head.commit;
         if let Some(pending) = self.claim_of(commit, Mode::Look)? {
             return Ok(Err(Obstacle::Claim(Box::new(pending))));
         }
         self.recover()?;
-        let held = match self.take_place()? {
-            Ok(held) => held,
-            Err(holder) => {
+        let place = match self.take_place()? {
+            Ok(place) => place,
+            Err(occupant) => {
                 let branch = self.subject.candidate.branch.clone();
-                let pending = worktree_lock::pending(holder, self.session.repository, branch);
+                let pending = worktree_lock::pending(occupant, self.session.repository, branch);
                 let pending = Pending { checkouts: self.pool.as_ref().map(Pool::size), ..pending };
                 return Ok(Err(Obstacle::Worktree(Box::new(pending))));
             }
@@ -174,19 +181,19 @@ impl Gate<'_, '_> {
         hooks::at("worktree locked");
         match self.claim_of(commit, Mode::Retire)? {
             Some(pending) => Ok(Err(Obstacle::Claim(Box::new(pending)))),
-            None => Ok(Ok(held)),
+            None => Ok(Ok(place)),
         }
     }
 
     /// The lock of the place where jobs will run, or who has it, as far as that is known.
-    fn take_place(&self) -> Result<Result<Held, Option<Holder>>, StoreError> {
+    fn take_place(&self) -> Result<Result<LockedPlace, Option<Occupant>>, StoreError> {
         if let Some(pool) = &self.pool {
-            return pool.try_take();
+            return Ok(pool.try_take()?.map(|(number, lock)| LockedPlace { checkout: Some(number), lock }));
         }
         let taken = WorktreeLock::try_take(self.session.repository.git_dir());
         match taken.map_err(StoreError::because("lock the worktree"))? {
-            Taken::Held(lock) => Ok(Ok(Held { number: 0, lock })),
-            Taken::Busy(holder) => Ok(Err(holder)),
+            Taken::Held(lock) => Ok(Ok(LockedPlace { checkout: None, lock })),
+            Taken::Busy(occupant) => Ok(Err(occupant)),
         }
     }
 
@@ -271,12 +278,12 @@ impl Gate<'_, '_> {
         Err(Refusal::new(Diagnostic::new("candidate-moved", message).fix("git discern done")).into())
     }
 
-    fn attempt(&mut self, held: Held, snapshot: Option<Snapshot>) -> Result<Attempted, NoAnswer> {
+    fn attempt(&mut self, place: LockedPlace, snapshot: Option<Snapshot>) -> Result<Attempted, NoAnswer> {
         let attempt = self.begin();
-        let Held { number, lock } = held;
+        let LockedPlace { checkout, lock } = place;
         let made;
-        let (repository, place, snapshot) = match (&self.pool, snapshot) {
-            (Some(pool), _) => {
+        let (repository, place, snapshot) = match (self.pool.as_ref().zip(checkout), snapshot) {
+            (Some((pool, number)), _) => {
                 let head = Head { branch: None, ..self.subject.head.clone() };
                 let (checkout, snapshot) = pool.ready(number, &head, self.subject.config.gate.untracked)?;
                 made = checkout;
@@ -290,8 +297,8 @@ impl Gate<'_, '_> {
         };
         let keep = self.subject.config.gate.keep.clone();
         let ground = Ground { repository, place, lock, snapshot: Some(snapshot), keep };
-        let held = attempt::Held { ground, signals: self.signals.as_mut() };
-        attempt::make(self.request, &self.subject, attempt, held, self.session, self.reporter)
+        let setup = Setup { ground, signals: self.signals.as_mut() };
+        attempt::make(self.request, &self.subject, attempt, setup, self.session, self.reporter)
     }
 
     fn tell(&mut self, what: What) {

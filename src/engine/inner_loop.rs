@@ -17,7 +17,7 @@ use super::session::Session;
 use super::stage::Stage as _;
 use super::trunk::Comparison;
 use super::waiting::{WORKTREE_WAIT_MS, Waited, Waiting};
-use super::worktree_lock::{self, Holder, Taken, WorktreeLock};
+use super::worktree_lock::{self, Occupant, Taken, WorktreeLock};
 use crate::config::{self, Colour, Config};
 use crate::document::{Cancelled, Candidate, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing};
 use crate::event::{Audience, Decision, PlannedRequirement, What};
@@ -132,11 +132,11 @@ fn take_worktree(
     loop {
         let taken = WorktreeLock::try_take(session.repository.git_dir());
         let taken = taken.map_err(StoreError::because("lock the worktree"))?;
-        let holder = match taken {
+        let occupant = match taken {
             Taken::Held(lock) => return Ok(Ok(lock)),
-            Taken::Busy(holder) => holder,
+            Taken::Busy(occupant) => occupant,
         };
-        let pending = worktree_lock::pending(holder, session.repository, head.and_then(|head| head.branch.clone()));
+        let pending = worktree_lock::pending(occupant, session.repository, head.and_then(|head| head.branch.clone()));
         match waiting.wait(&pending, WORKTREE_WAIT_MS, session.now(), signals.as_deref_mut(), audience) {
             Waited::AMoment => {}
             Waited::Signal(signal) => return Ok(Err(Box::new(stopped_early(&Stopped::Signal(signal))))),
@@ -170,7 +170,7 @@ impl Inner<'_, '_> {
             Ok(journal) => (Some(journal), None),
             Err(error) => (None, Some(format!("no journal could be made ({error}); this run has no handle"))),
         };
-        lock.describe(&Holder {
+        lock.describe(&Occupant {
             command: "run".to_owned(),
             pid: std::process::id(),
             since: started_at,

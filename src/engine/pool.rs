@@ -25,7 +25,7 @@ use super::dirty;
 use super::kept;
 use super::left_here::LeftHere;
 use super::no_answer::NoAnswer;
-use super::worktree_lock::{Holder, Taken, WorktreeLock};
+use super::worktree_lock::{Occupant, Taken, WorktreeLock};
 use crate::config::Gate;
 use crate::document::{Diagnostic, Refusal};
 use crate::git::{Cleanliness, GitError, Head, Repository, Snapshot, Untracked};
@@ -46,15 +46,6 @@ pub struct Pool<'r> {
     folder: PathBuf,
     size: u32,
     keep: Vec<String>,
-}
-
-/// A checkout that this process has for itself.
-#[derive(Debug)]
-pub struct Held {
-    /// Its number, from 1.
-    pub number: u32,
-    /// Its lock.
-    pub lock: WorktreeLock,
 }
 
 /// How thoroughly a checkout is moved.
@@ -85,23 +76,24 @@ impl<'r> Pool<'r> {
         self.size
     }
 
-    /// Takes the first checkout that nobody uses, whether it is made already or not; or says who has the first one.
+    /// Takes the first checkout that nobody uses, whether it is made already or not: its number, from 1, and its lock; or says
+    /// who has the first one.
     ///
     /// # Errors
     /// A lock can't be made or taken.
-    pub fn try_take(&self) -> Result<Result<Held, Option<Holder>>, StoreError> {
-        let mut first_holder = None;
+    pub fn try_take(&self) -> Result<Result<(u32, WorktreeLock), Option<Occupant>>, StoreError> {
+        let mut first = None;
         for number in 1..=self.size {
             let marks = self.marks(number);
             let mode = self.repository.sharing().directory_mode();
             let taken = files::create_dir_durably(&marks, mode).and_then(|()| WorktreeLock::try_take(&marks));
             match taken.map_err(trouble("lock a kept checkout"))? {
-                Taken::Held(lock) => return Ok(Ok(Held { number, lock })),
-                Taken::Busy(holder) if number == 1 => first_holder = holder,
+                Taken::Held(lock) => return Ok(Ok((number, lock))),
+                Taken::Busy(occupant) if number == 1 => first = occupant,
                 Taken::Busy(_) => {}
             }
         }
-        Ok(Err(first_holder))
+        Ok(Err(first))
     }
 
     /// Makes checkout `number`, which the caller holds, exactly the tree of `head`, and says what it is then.

@@ -4,7 +4,7 @@
 //! is for; then its receipts are absorbed, and whatever still carries its id is ended. Nothing here takes a claim.
 
 use super::claims::Claims;
-use super::holder::Desk;
+use super::driver::Desk;
 use crate::claim::Record;
 use crate::claim::lease::{self, ExecutorState, Observer, Sighting, Takeover};
 use crate::claim::owner::{Seen, Written};

@@ -7,7 +7,7 @@ use crate::claim::lease::{ExecutorState, Sighting};
 use crate::claim::owner::{Ended, Seen, Written};
 use crate::claim::record::RetiringRun;
 use crate::claim::transition::{History, Pen};
-use crate::engine::holder::Desk;
+use crate::engine::driver::Desk;
 use crate::git::{LeftoverLock, Repository};
 use crate::id::{AttemptId, CommitId, RecordId, Token};
 use crate::journal::Journals;
@@ -318,8 +318,9 @@ impl Witness for Session<'_> {
     fn executor(&mut self, record: &Record) -> ExecutorState {
         let executor = &record.attempt.executor;
         let journal = executor.journal.as_ref();
-        journal
-            .map_or(ExecutorState::Unknown, |journal| self.journals.holder(journal, &executor.boot, &self.boot).into())
+        journal.map_or(ExecutorState::Unknown, |journal| {
+            self.journals.liveness(journal, &executor.boot, &self.boot).into()
+        })
     }
 
     fn end_leftovers(&mut self, attempt: AttemptId) -> usize {

@@ -2,7 +2,7 @@
 //!
 //! An operating-system lock on a file in the worktree's own git directory. Every job supervisor inherits the descriptor, so the
 //! lock is free only when the last descendant of the last run is gone. It says nothing about any claim. The file's content
-//! names the holder, for messages only.
+//! names the occupant, for messages only.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -20,12 +20,12 @@ use crate::time::Timestamp;
 /// The file, in the worktree's own git directory.
 const FILE: &str = "discern.lock";
 
-/// The longest description of a holder that is read, in bytes.
-const HOLDER_BYTES_MAX: u64 = 4096;
+/// The longest description of an occupant that is read, in bytes.
+const OCCUPANT_BYTES_MAX: u64 = 4096;
 
-/// Who says that it holds a worktree. A leftover of an earlier holder where the present one could not write.
+/// Who says that it has a worktree. A leftover of an earlier one where the present one could not write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct Occupant {
     /// `done`, `standards`, `run`.
     pub command: String,
     /// Its process id, for people.
@@ -50,7 +50,7 @@ pub enum Taken {
     /// It is held now.
     Held(WorktreeLock),
     /// Another run holds it; what its file says of whom.
-    Busy(Option<Holder>),
+    Busy(Option<Occupant>),
 }
 
 impl WorktreeLock {
@@ -63,31 +63,30 @@ impl WorktreeLock {
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(git_dir.join(FILE))?;
         match file.try_lock() {
             Ok(()) => Ok(Taken::Held(Self { file })),
-            Err(TryLockError::WouldBlock) => Ok(Taken::Busy(read_holder(&file))),
+            Err(TryLockError::WouldBlock) => Ok(Taken::Busy(read_occupant(&file))),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
-    /// Who holds the worktree whose git directory this is: nothing if nobody does; what its file says, if that can be read.
-    /// Nothing is created.
+    /// Who has the worktree whose git directory this is; nothing if nobody does, or nobody can say who. Nothing is created.
     ///
     /// # Errors
     /// The file is there and can't be opened or locked.
-    pub fn holder(git_dir: &Path) -> io::Result<Option<Option<Holder>>> {
+    pub fn occupant(git_dir: &Path) -> io::Result<Option<Occupant>> {
         let file = match File::open(git_dir.join(FILE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
-        Ok(if files::is_locked(&file)? { Some(read_holder(&file)) } else { None })
+        Ok(if files::is_locked(&file)? { read_occupant(&file) } else { None })
     }
 
     /// Says who holds it. A failure is of no consequence: the lock is what counts.
-    pub fn describe(&mut self, holder: &Holder) {
-        let _ = self.write(holder);
+    pub fn describe(&mut self, occupant: &Occupant) {
+        let _ = self.write(occupant);
     }
 
-    fn write(&mut self, holder: &Holder) -> io::Result<()> {
-        let text = serde_json::to_vec(holder)?;
+    fn write(&mut self, occupant: &Occupant) -> io::Result<()> {
+        let text = serde_json::to_vec(occupant)?;
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(&text)
@@ -100,8 +99,8 @@ impl WorktreeLock {
 }
 
 /// Who has the worktree of `repository`, as a pending answer names it.
-pub fn pending(holder: Option<Holder>, repository: &Repository, branch: Option<String>) -> Pending {
-    let operation = holder.as_ref().and_then(|holder| holder.operation.clone());
+pub fn pending(occupant: Option<Occupant>, repository: &Repository, branch: Option<String>) -> Pending {
+    let operation = occupant.as_ref().and_then(|occupant| occupant.operation.clone());
     let reconnect = match &operation {
         Some(handle) => format!("git discern wait {handle}"),
         None => "git discern wait".to_owned(),
@@ -111,16 +110,16 @@ pub fn pending(holder: Option<Holder>, repository: &Repository, branch: Option<S
         operation,
         worktree: repository.worktree_name(),
         branch,
-        since: holder.map(|holder| holder.since),
+        since: occupant.map(|occupant| occupant.since),
         lease_expires_at: None,
         checkouts: None,
         reconnect,
     }
 }
 
-fn read_holder(file: &File) -> Option<Holder> {
+fn read_occupant(file: &File) -> Option<Occupant> {
     let mut text = Vec::new();
-    file.take(HOLDER_BYTES_MAX).read_to_end(&mut text).ok()?;
+    file.take(OCCUPANT_BYTES_MAX).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
@@ -132,21 +131,21 @@ mod tests {
     fn a_held_worktree_names_its_holder_and_is_free_when_the_last_copy_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let Taken::Held(mut lock) = WorktreeLock::try_take(folder.path()).unwrap() else { panic!("it is free") };
-        let holder = Holder {
+        let occupant = Occupant {
             command: "done".to_owned(),
             pid: 7,
             since: Timestamp::from_millis(1),
             operation: None,
             candidate: None,
         };
-        lock.describe(&holder);
+        lock.describe(&occupant);
         let copy = lock.file().try_clone().unwrap();
         drop(lock);
-        assert_eq!(WorktreeLock::holder(folder.path()).unwrap(), Some(Some(holder.clone())));
+        assert_eq!(WorktreeLock::occupant(folder.path()).unwrap(), Some(occupant.clone()));
         let Taken::Busy(found) = WorktreeLock::try_take(folder.path()).unwrap() else { panic!("a copy holds it") };
-        assert_eq!(found, Some(holder));
+        assert_eq!(found, Some(occupant));
         drop(copy);
-        assert_eq!(WorktreeLock::holder(folder.path()).unwrap(), None);
+        assert_eq!(WorktreeLock::occupant(folder.path()).unwrap(), None);
         assert!(matches!(WorktreeLock::try_take(folder.path()).unwrap(), Taken::Held(_)));
     }
 }

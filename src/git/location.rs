@@ -62,7 +62,7 @@ pub struct Location {
 struct Candidate {
     git_dir: PathBuf,
     /// The folder that holds `.git`, if that is how it was found.
-    holder: Option<PathBuf>,
+    folder: Option<PathBuf>,
     /// The `.git` file that led there.
     git_file: Option<PathBuf>,
     explicit: bool,
@@ -91,7 +91,7 @@ fn explicit(cwd: &Path, named: &Path) -> Result<Candidate, GitError> {
         return Err(GitError::Broken { place: git_dir, why: "`GIT_DIR` names it, and it is no git directory".into() });
     }
     let git_dir = git_dir.canonicalize().map_err(GitError::io(format!("look at `{}`", git_dir.display())))?;
-    Ok(Candidate { git_dir, holder: None, git_file, explicit: true })
+    Ok(Candidate { git_dir, folder: None, git_file, explicit: true })
 }
 
 /// Walks upward from `cwd`.
@@ -114,19 +114,19 @@ fn search(cwd: &Path, variables: &LocationVariables) -> Result<Candidate, GitErr
                 let git_dir = follow_git_file(&dot_git)?;
                 return Ok(Candidate {
                     git_dir,
-                    holder: Some(place.to_owned()),
+                    folder: Some(place.to_owned()),
                     git_file: Some(dot_git),
                     explicit: false,
                 });
             }
             Ok(meta) if meta.is_dir() && looks_like_git_dir(&dot_git) => {
                 let git_dir = dot_git.canonicalize().unwrap_or(dot_git);
-                return Ok(Candidate { git_dir, holder: Some(place.to_owned()), git_file: None, explicit: false });
+                return Ok(Candidate { git_dir, folder: Some(place.to_owned()), git_file: None, explicit: false });
             }
             _ => {}
         }
         if looks_like_git_dir(place) {
-            return Ok(Candidate { git_dir: place.to_owned(), holder: None, git_file: None, explicit: false });
+            return Ok(Candidate { git_dir: place.to_owned(), folder: None, git_file: None, explicit: false });
         }
         jj |= place.join(".jj").is_dir();
     }
@@ -190,7 +190,7 @@ fn common_dir_of(git_dir: &Path, cwd: &Path, variables: &LocationVariables) -> R
 fn check_owner(cwd: &Path, found: &Candidate, variables: &LocationVariables) -> Result<(), GitError> {
     let assumed = variables.assume_other_owner.as_deref().is_some_and(|value| is_true(value.as_bytes()));
     let me = rustix::process::geteuid().as_raw();
-    let places = [found.holder.as_deref(), found.git_file.as_deref(), Some(found.git_dir.as_path())];
+    let places = [found.folder.as_deref(), found.git_file.as_deref(), Some(found.git_dir.as_path())];
     let ours = |place: &Path| std::fs::symlink_metadata(place).is_ok_and(|meta| meta.uid() == me);
     if !assumed && places.into_iter().flatten().all(ours) {
         return Ok(());
@@ -199,7 +199,7 @@ fn check_owner(cwd: &Path, found: &Candidate, variables: &LocationVariables) -> 
     if finished.status.success() {
         return Ok(());
     }
-    let place = found.holder.clone().unwrap_or_else(|| found.git_dir.clone());
+    let place = found.folder.clone().unwrap_or_else(|| found.git_dir.clone());
     Err(GitError::Refused { place, stderr: finished.said() })
 }
 
@@ -226,8 +226,8 @@ fn worktree_of(
             return Ok(None);
         }
     }
-    match (&found.holder, found.explicit) {
-        (Some(holder), _) => Ok(Some(holder.clone())),
+    match (&found.folder, found.explicit) {
+        (Some(folder), _) => Ok(Some(folder.clone())),
         (None, true) => Ok(Some(cwd.to_owned())),
         // Found from inside the git directory.
         (None, false) => Ok(None),

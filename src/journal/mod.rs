@@ -16,7 +16,7 @@
 //! A journal is advisory (C21): losing it loses progress, never a result. Writing to it fails no run.
 
 mod follow;
-mod holder;
+mod liveness;
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ use crate::id::{AttemptId, CommitId, Name, OperationHandle, Token};
 use crate::time::Timestamp;
 
 pub use follow::Follower;
-pub use holder::Holder;
+pub use liveness::Liveness;
 
 /// The format's name in the first line.
 const FORMAT: &str = "discern/journal";
@@ -153,11 +153,11 @@ impl Journals {
     }
 
     /// What the journal that a record names proves about its executor (C20). `record_boot` stands in the record.
-    pub fn holder(&self, journal: &JournalRef, record_boot: &str, own_boot: &str) -> Holder {
+    pub fn liveness(&self, journal: &JournalRef, record_boot: &str, own_boot: &str) -> Liveness {
         if record_boot == own_boot {
-            holder::of(&self.run_folder(&journal.handle).join("journal"), journal, own_boot)
+            liveness::of(&self.run_folder(&journal.handle).join("journal"), journal, own_boot)
         } else {
-            Holder::Unknown
+            Liveness::Unknown
         }
     }
 

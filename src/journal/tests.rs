@@ -32,9 +32,9 @@ fn a_journal_is_running_while_it_is_held_and_gone_once_it_is_not() {
     let folder = folder();
     let journal = folder.journals.create(&header(1)).expect("created");
     let named = journal.reference().clone();
-    assert_eq!(folder.journals.holder(&named, "boot", "boot"), Holder::Running);
+    assert_eq!(folder.journals.liveness(&named, "boot", "boot"), Liveness::Running);
     drop(journal);
-    assert_eq!(folder.journals.holder(&named, "boot", "boot"), Holder::Gone);
+    assert_eq!(folder.journals.liveness(&named, "boot", "boot"), Liveness::Gone);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn observers_do_not_take_each_other_for_the_executor() {
     let named = folder.journals.create(&header(1)).expect("created").reference().clone();
     let other = File::open(folder.journals.run_folder(&named.handle).join("journal")).expect("readable");
     other.try_lock_shared().expect("free");
-    assert_eq!(folder.journals.holder(&named, "boot", "boot"), Holder::Gone);
+    assert_eq!(folder.journals.liveness(&named, "boot", "boot"), Liveness::Gone);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_file_that_is_not_the_very_one_proves_nothing() {
     let folder = folder();
     let named = folder.journals.create(&header(1)).expect("created").reference().clone();
     let unknown = |named: &JournalRef, record: &str, own: &str| {
-        assert_eq!(folder.journals.holder(named, record, own), Holder::Unknown, "{named:?} {record} {own}");
+        assert_eq!(folder.journals.liveness(named, record, own), Liveness::Unknown, "{named:?} {record} {own}");
     };
     unknown(&JournalRef { inode: named.inode + 1, ..named.clone() }, "boot", "boot");
     unknown(&JournalRef { token: Token(uuid::Uuid::nil()), ..named.clone() }, "boot", "boot");

@@ -6,7 +6,7 @@ use git_discern::claim::owner::{Ended, Input, Loss, Over, Owner, Said, Seen, Wri
 use git_discern::claim::record::EndedBy;
 use git_discern::claim::transition::{History, Pen};
 use git_discern::engine::claims::Claims;
-use git_discern::engine::holder::{self, Desk};
+use git_discern::engine::driver::{self, Desk};
 use git_discern::engine::recovery::Witness;
 use git_discern::engine::stage::{Ending, EndingSignal, ExecutionEnd, ExecutionHow, Happening, Stage, TreeState};
 use git_discern::event::What;
@@ -253,7 +253,7 @@ impl Witness for Machine<'_> {
 
 impl Stage for Machine<'_> {
     fn drive(&mut self, owner: &mut Owner, input: Input) -> Vec<Said> {
-        let said = holder::drive(owner, input, self);
+        let said = driver::drive(owner, input, self);
         said.iter().for_each(|said| self.check(owner, said));
         said
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::claim::owner::{Input, Owner, Said};
 use crate::config::Config;
-use crate::engine::holder;
+use crate::engine::driver;
 use crate::engine::job::RunningJob;
 use crate::engine::left_here::LeftHere;
 use crate::engine::requirements::Detailed;
@@ -270,7 +270,7 @@ impl<'m, 'r> Machine<'m, 'r> {
 
 impl Stage for Machine<'_, '_> {
     fn drive(&mut self, owner: &mut Owner, input: Input) -> Vec<Said> {
-        holder::drive(owner, input, &mut *self.session)
+        driver::drive(owner, input, &mut *self.session)
     }
 
     fn now(&self) -> Reading {

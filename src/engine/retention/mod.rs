@@ -18,7 +18,7 @@ use super::no_answer::NoAnswer;
 use super::session::Session;
 use crate::claim::owner::Seen;
 use crate::id::{AttemptId, CommitId, OperationHandle, RecordId};
-use crate::journal::Holder;
+use crate::journal::Liveness;
 use crate::ledger::Removals;
 use crate::os::files::{self, Durability};
 use crate::os::{boot, clock, environment, process};
@@ -185,8 +185,8 @@ fn runs(session: &Session<'_>, unfinished: &BTreeSet<OperationHandle>, now: Time
     let headers = session.journals.list().unwrap_or_default();
     let folders = headers.into_iter().map(|header| {
         let journal = session.journals.follow(&header.handle).ok().and_then(|follower| follower.reference().ok());
-        let holder = journal.map_or(Holder::Unknown, |it| session.journals.holder(&it, &header.boot, &own_boot));
-        let needed = unfinished.contains(&header.handle) || holder == Holder::Running;
+        let liveness = journal.map_or(Liveness::Unknown, |it| session.journals.liveness(&it, &header.boot, &own_boot));
+        let needed = unfinished.contains(&header.handle) || liveness == Liveness::Running;
         RunFolder { handle: header.handle, started_at: header.started_at, needed }
     });
     choice::surplus_runs(folders.collect(), now)

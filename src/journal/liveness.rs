@@ -12,7 +12,7 @@ use crate::os::files;
 
 /// What is known about the executor that a record names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holder {
+pub enum Liveness {
     /// The process that held that very file has ended.
     Gone,
     /// Somebody holds it. That proves nothing about a claim: a process that does not renew loses it all the same.
@@ -21,37 +21,37 @@ pub enum Holder {
     Unknown,
 }
 
-impl From<Holder> for ExecutorState {
-    fn from(holder: Holder) -> Self {
-        match holder {
-            Holder::Gone => Self::Gone,
-            Holder::Running | Holder::Unknown => Self::Unknown,
+impl From<Liveness> for ExecutorState {
+    fn from(liveness: Liveness) -> Self {
+        match liveness {
+            Liveness::Gone => Self::Gone,
+            Liveness::Running | Liveness::Unknown => Self::Unknown,
         }
     }
 }
 
 /// What the file at `path` proves about the executor whose record names `journal`, for an observer on the boot `boot`.
-pub(super) fn of(path: &Path, journal: &JournalRef, boot: &str) -> Holder {
-    look(path, journal, boot).unwrap_or(Holder::Unknown)
+pub(super) fn of(path: &Path, journal: &JournalRef, boot: &str) -> Liveness {
+    look(path, journal, boot).unwrap_or(Liveness::Unknown)
 }
 
-fn look(path: &Path, journal: &JournalRef, boot: &str) -> io::Result<Holder> {
+fn look(path: &Path, journal: &JournalRef, boot: &str) -> io::Result<Liveness> {
     // Never created here, never followed through a link, never waited for (a FIFO in its place).
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.ino() != journal.inode || !files::is_local(&file) {
-        return Ok(Holder::Unknown);
+        return Ok(Liveness::Unknown);
     }
     // The executor locks first and writes this line second: a file with its token has been locked by it.
     let header = read_header(&file)?;
     if header.format != FORMAT || header.token != journal.token || header.boot != boot {
-        return Ok(Holder::Unknown);
+        return Ok(Liveness::Unknown);
     }
     // Shared, so that two observers do not take each other for the executor.
     match file.try_lock_shared() {
-        Ok(()) => Ok(Holder::Gone),
-        Err(TryLockError::WouldBlock) => Ok(Holder::Running),
+        Ok(()) => Ok(Liveness::Gone),
+        Err(TryLockError::WouldBlock) => Ok(Liveness::Running),
         Err(TryLockError::Error(problem)) => Err(problem),
     }
 }
