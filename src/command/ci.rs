@@ -4,10 +4,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::document::{Diagnostic, Refusal, RunDocument};
-use crate::engine::kept;
+use crate::engine::{kept, log};
 use crate::git::Repository;
 use crate::os::environment;
-use crate::report::{Reporter, annotation, junit, tail};
+use crate::report::{Reporter, annotation, junit};
 
 /// So much of a log is looked through for places, in bytes.
 const LOG_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -49,7 +49,7 @@ impl Ci {
         reporter: &mut Reporter,
     ) -> Result<(), Refusal> {
         self.annotate(document, repository, reporter);
-        let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
+        let last = |path: &str| log::last_lines(Path::new(path), LINES_MAX).ok();
         self.write(|| junit::of_document(document, &last))
     }
 
@@ -58,7 +58,7 @@ impl Ci {
     /// # Errors
     /// The file can't be written.
     pub fn range_finished(&self, documents: &[RunDocument]) -> Result<(), Refusal> {
-        let last = |path: &str| tail::last_lines(Path::new(path), LINES_MAX).ok();
+        let last = |path: &str| log::last_lines(Path::new(path), LINES_MAX).ok();
         self.write(|| junit::of_range(documents, &last))
     }
 

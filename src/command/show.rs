@@ -12,13 +12,14 @@ use super::{Global, done};
 use crate::document::{Diagnostic, Refusal};
 use crate::engine::forecast;
 use crate::engine::history::history;
+use crate::engine::log;
 use crate::engine::session::Session;
 use crate::engine::shown::{self, Found, Log, Shown};
 use crate::exit::Exit;
 use crate::id::{CommitId, Name};
 use crate::report::html::{self, Besides};
 use crate::report::line::{Line, Role};
-use crate::report::{Answer, Reporter, show, tail};
+use crate::report::{Answer, Reporter, show};
 use crate::time::Timestamp;
 
 /// What its help ends with.
@@ -144,7 +145,7 @@ fn besides(shown: &Shown, session: &Session<'_>) -> Besides {
     let histories = tip
         .filter(|_| !standards.is_empty())
         .and_then(|tip| history(session.repository, tip, &standards, HISTORY_COMMITS_MAX).ok());
-    let log = |path: &String| tail::last_lines(Path::new(path), LOG_LINES_MAX).ok();
+    let log = |path: &String| log::last_lines(Path::new(path), LOG_LINES_MAX).ok();
     Besides {
         summary: shown.summary.clone(),
         finished_at: shown.receipts.iter().map(|it| it.as_ref().map(|receipt| receipt.finished_at)).collect(),

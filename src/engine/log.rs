@@ -1,192 +1,180 @@
-//! Reading a job's output while it is written, and after.
+//! The end of a job's log, bounded and made safe for a terminal, while it is written and after.
 //!
-//! The log is the job's own standard output: bytes of any size, encoding and shape. Only its end is ever read, so what is
-//! held in memory does not depend on what a job prints. What is shown is cleaned for a terminal; the file is left as it is.
+//! A log is what the job printed, byte for byte, of any size, encoding and shape. Only its end is read, so that what is held
+//! in memory does not depend on it. What moves the cursor or talks to the terminal is taken out of what is shown; bytes that
+//! are no UTF-8 stay as they are.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The longest line that is shown, in characters; the rest of it is cut, and said to be.
-pub const LINE_CHARS_MAX: usize = 400;
+/// How much of a log's end is read to show its last lines, in bytes.
+const TAIL_BYTES_MAX: u64 = 32 * 1024;
+/// How much of it is read to show its very last line.
+const GLIMPSE_BYTES_MAX: u64 = 1024;
+/// A longer line is cut, in bytes.
+const LINE_BYTES_MAX: usize = 2000;
 
-/// The columns between tab stops.
-const TAB_COLUMNS: usize = 8;
-
-/// The end of a log.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The last lines of a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// Its last lines, oldest first, as [`display_line`] makes them.
-    pub lines: Vec<String>,
-    /// How many bytes of the log come before them.
-    pub omitted_bytes: u64,
+    /// The lines, safe to show.
+    pub lines: Vec<Vec<u8>>,
+    /// Something came before them.
+    pub cut: bool,
 }
 
-/// Follows one log. It holds no descriptor while nobody looks, so a hundred jobs cost none.
-#[derive(Debug, Clone)]
-pub struct LogFollower {
-    path: std::path::PathBuf,
-}
-
-impl LogFollower {
-    /// Follows the log at `path`, which need not exist yet.
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
-    }
-
-    /// The last `lines` lines, from at most the last `bytes_max` bytes. Blank lines at the end don't count.
-    pub fn tail(&self, lines: usize, bytes_max: usize) -> io::Result<Tail> {
-        let (bytes, before) = self.end(bytes_max)?;
-        Ok(tail_of(&bytes, before, lines))
-    }
-
-    /// The log's last `bytes_max` bytes, and how many come before them.
-    fn end(&self, bytes_max: usize) -> io::Result<(Vec<u8>, u64)> {
-        let mut file = File::open(&self.path)?;
-        let size = file.metadata()?.len();
-        let before = size.saturating_sub(bytes_max as u64);
-        file.seek(SeekFrom::Start(before))?;
-        let mut bytes = Vec::new();
-        file.take(bytes_max as u64).read_to_end(&mut bytes)?;
-        Ok((bytes, before))
+impl Tail {
+    /// The lines as text, in which what is no UTF-8 is marked.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned())
     }
 }
 
-/// The last `lines` lines of `bytes`, which follow `before` others.
-fn tail_of(bytes: &[u8], before: u64, lines: usize) -> Tail {
-    let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | 0);
-    let mut first_byte = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(0, |at| at + 1);
-    // Where the next line up ends; none after the first one.
-    let mut end = (first_byte > 0).then_some(first_byte);
-    let mut found = Vec::new();
-    while let Some(line_end) = end.filter(|_| found.len() < lines) {
-        let newline = bytes[..line_end].iter().rposition(|&byte| byte == b'\n');
-        first_byte = newline.map_or(0, |at| at + 1);
-        let line = display_line(&bytes[first_byte..line_end]);
-        // The beginning of this one may lie outside what was read.
-        let is_cut = newline.is_none() && before > 0;
-        found.push(if is_cut { format!("…{line}") } else { line });
-        end = newline;
+/// The last `count` lines of the file at `path`. Blank ones at the end say nothing and don't count.
+///
+/// # Errors
+/// It can't be read.
+pub fn last_lines(path: &Path, count: usize) -> io::Result<Tail> {
+    let (bytes, mut cut) = end_of(path, TAIL_BYTES_MAX)?;
+    let bytes = if cut { after_first_line(&bytes) } else { &bytes };
+    let bytes = bytes.trim_ascii_end();
+    if bytes.is_empty() {
+        return Ok(Tail { lines: Vec::new(), cut });
     }
-    found.reverse();
-    Tail { lines: found, omitted_bytes: before + first_byte as u64 }
+    let all: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
+    let first = all.len().saturating_sub(count);
+    cut |= first > 0;
+    Ok(Tail { lines: all[first..].iter().map(|line| shown(line)).collect(), cut })
 }
 
-/// One line of output as a terminal would show it in the end: what stands after the last carriage return, without escape
-/// sequences and control characters, tabs as spaces, bytes that are no UTF-8 as `\u{fffd}`, and at most
-/// [`LINE_CHARS_MAX`] characters, with the mark `… (N bytes)` where it was longer.
-pub fn display_line(raw: &[u8]) -> String {
-    let raw = raw.trim_ascii_end();
-    let shown = raw.rsplit(|&byte| byte == b'\r').next().unwrap_or_default();
-    // A few bytes for each character are more than enough, whatever the line's size.
-    let looked_at = &shown[..shown.len().min(LINE_CHARS_MAX * 16)];
-    let text = String::from_utf8_lossy(looked_at);
-    let mut line = String::new();
-    let mut columns = 0;
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\u{1b}' => skip_escape(&mut characters),
-            '\u{9b}' => skip_until_final(&mut characters),
-            '\t' => {
-                let width = TAB_COLUMNS - columns % TAB_COLUMNS;
-                line.extend(std::iter::repeat_n(' ', width));
-                columns += width;
-            }
-            other if other.is_control() => {}
-            other => {
-                line.push(other);
-                columns += 1;
-            }
-        }
-        if columns >= LINE_CHARS_MAX {
+/// The last line with something in it that the file at `path` holds, for a live view.
+pub fn last_line(path: &Path) -> Option<String> {
+    let (bytes, _) = end_of(path, GLIMPSE_BYTES_MAX).ok()?;
+    let lines = bytes.rsplit(|&byte| byte == b'\n').map(shown);
+    let text = lines.map(|line| String::from_utf8_lossy(&line).trim().to_owned()).find(|line| !line.is_empty())?;
+    Some(text)
+}
+
+/// The last `limit` bytes of a file, and whether something comes before them.
+fn end_of(path: &Path, limit: u64) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(limit);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok((bytes, start > 0))
+}
+
+/// What comes after the first line, which is not whole; all of it where there is only one.
+fn after_first_line(bytes: &[u8]) -> &[u8] {
+    match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(at) if at + 1 < bytes.len() => &bytes[at + 1..],
+        _ => bytes,
+    }
+}
+
+/// A line as it would stand on a terminal after it was printed: the last state of a line that was redrawn with carriage
+/// returns, without escape sequences and control characters, cut if it is too long.
+pub fn shown(line: &[u8]) -> Vec<u8> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.rsplit(|&byte| byte == b'\r').next().unwrap_or(line);
+    let mut kept = Vec::with_capacity(line.len().min(LINE_BYTES_MAX));
+    let mut rest = line;
+    while let Some((&byte, after)) = rest.split_first() {
+        if kept.len() >= LINE_BYTES_MAX {
+            kept.extend_from_slice(b" [...]");
             break;
         }
+        rest = match byte {
+            0x1b => after_escape(after),
+            // A C1 control in UTF-8. Some terminals read U+009B as ESC [.
+            0xc2 if after.first() == Some(&0x9b) => after_parameters(&after[1..]),
+            0xc2 if after.first().is_some_and(|next| (0x80..0xa0).contains(next)) => &after[1..],
+            b'\t' | 0x20..=0x7e | 0x80.. => {
+                kept.push(byte);
+                after
+            }
+            _ => after,
+        };
     }
-    if looked_at.len() < shown.len() || characters.next().is_some() {
-        line = line.chars().take(LINE_CHARS_MAX).collect();
-        line.push_str(&format!("… ({} bytes)", raw.len()));
-    }
-    line
+    kept
 }
 
-/// Skips what follows an escape character (ECMA-48): a control sequence, a string up to its terminator, or one character.
-fn skip_escape(characters: &mut std::str::Chars<'_>) {
-    match characters.next() {
-        Some('[') => skip_until_final(characters),
-        // Operating system command (titles, links), device control, and their kin.
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(character) = characters.next() {
-                if character == '\u{7}' || (character == '\u{1b}' && characters.next() == Some('\\')) {
-                    break;
-                }
+/// What follows an escape sequence (ECMA-48) whose ESC was just read.
+fn after_escape(bytes: &[u8]) -> &[u8] {
+    match bytes.split_first() {
+        Some((b'[', parameters)) => after_parameters(parameters),
+        // Operating system command (titles, links), device control and their kin: up to BEL or ESC \.
+        Some((b']' | b'P' | b'_' | b'^' | b'X', text)) => {
+            let end = text.iter().position(|&byte| byte == 0x07 || byte == 0x1b);
+            match end {
+                Some(end) if text[end] == 0x07 => &text[end + 1..],
+                Some(end) => text.get(end + 2..).unwrap_or(&[]),
+                None => &[],
             }
         }
-        // A character set is chosen by one more.
-        Some('(' | ')' | '*' | '+' | '#' | '%' | ' ') => _ = characters.next(),
-        _ => {}
+        // `tput sgr0` chooses a character set: some of these, then one more.
+        Some((0x20..=0x2f, _)) => {
+            let end = bytes.iter().position(|byte| !(0x20..=0x2f).contains(byte));
+            end.map_or(&[], |end| &bytes[end + 1..])
+        }
+        Some((_, after)) => after,
+        None => &[],
     }
 }
 
-fn skip_until_final(characters: &mut std::str::Chars<'_>) {
-    let _ = characters.find(|character| ('@'..='~').contains(character));
+/// What follows a control sequence's parameters and the one final byte after them.
+fn after_parameters(parameters: &[u8]) -> &[u8] {
+    let end = parameters.iter().position(|byte| (0x40..=0x7e).contains(byte));
+    end.map_or(&[], |end| &parameters[end + 1..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
-    fn lines(bytes: &[u8], count: usize) -> Vec<String> {
-        tail_of(bytes, 0, count).lines
+    fn text(line: &[u8]) -> String {
+        String::from_utf8_lossy(&shown(line)).into_owned()
     }
 
     #[test]
-    fn the_last_lines_are_found_with_and_without_a_final_newline() {
-        assert_eq!(lines(b"a\nb\nc\n", 2), ["b", "c"]);
-        assert_eq!(lines(b"a\nb\nc", 2), ["b", "c"]);
-        assert_eq!(lines(b"a\n\nc\n\n\n", 9), ["a", "", "c"]);
-        assert_eq!(lines(b"\n\nc", 9), ["", "", "c"]);
-        assert!(lines(b"", 3).is_empty());
-        assert!(lines(b"\n\n", 3).is_empty());
-        assert!(lines(b"a", 0).is_empty());
+    fn escape_sequences_and_redrawn_states_are_not_shown() {
+        assert_eq!(text(b"\x1b[31;1mred\x1b[0m and \x1b]0;title\x07more\x1b]8;;x\x1b\\link"), "red and morelink");
+        assert_eq!(text(b" 10%\r 50%\r100%"), "100%");
+        assert_eq!(text(b"dos\r"), "dos");
+        assert_eq!(text("a\0b\u{9b}2Jc\td\u{85}e".as_bytes()), "abc\tde");
+        assert_eq!(text(b"\x1b[1mbold\x1b(B\x1b[m and\x1b"), "bold and");
+        assert_eq!(text(b"\x1b["), "");
     }
 
     #[test]
-    fn what_was_left_out_is_counted() {
-        assert_eq!(tail_of(b"a\nb\nc\n", 0, 1).omitted_bytes, 4);
-        assert_eq!(tail_of(b"a\nb\n", 0, 5).omitted_bytes, 0);
-        let cut = tail_of(b"rest\nb\n", 1000, 5);
-        assert_eq!((cut.lines, cut.omitted_bytes), (vec!["…rest".to_owned(), "b".to_owned()], 1000));
+    fn blank_lines_at_the_end_push_nothing_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        for (log, last) in [("a\n\nc\n\n \n\n", vec!["", "c"]), ("a\nb\nc", vec!["b", "c"]), ("\n\n", vec![])] {
+            std::fs::write(&path, log).expect("a log");
+            let tail = last_lines(&path, 2).expect("it is readable");
+            assert_eq!(tail.texts().collect::<Vec<_>>(), last, "{log:?}");
+        }
     }
 
     #[test]
-    fn a_line_is_shown_as_a_terminal_would_leave_it() {
-        assert_eq!(display_line(b"10%\r50%\r100%\r"), "100%");
-        assert_eq!(display_line(b"\x1b[1;31merror\x1b[0m: x\x1b[K"), "error: x");
-        assert_eq!(display_line(b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x07 \x1b(Bend"), "link end");
-        assert_eq!(display_line(b"a\tb\0\x08c\x7f"), "a       bc");
-        assert_eq!(display_line(b"\xfcber"), "\u{fffd}ber");
-        assert_eq!(display_line("naïve ☃".as_bytes()), "naïve ☃");
-        assert_eq!(display_line(b"\x1b["), "");
+    fn bytes_that_are_no_utf_8_are_kept() {
+        assert_eq!(shown(b"\xfcber"), b"\xfcber");
     }
 
     #[test]
-    fn a_long_line_is_cut_with_a_mark() {
-        let shown = display_line(&vec![b'x'; 10_000_000]);
-        assert!(shown.starts_with("xxx") && shown.ends_with("… (10000000 bytes)"), "{shown}");
-        assert!(shown.chars().count() < LINE_CHARS_MAX + 30);
-        assert_eq!(display_line("é".repeat(LINE_CHARS_MAX).as_bytes()), "é".repeat(LINE_CHARS_MAX));
-    }
-
-    #[test]
-    fn only_the_end_of_a_file_is_read() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.as_file().set_len(1 << 40).unwrap();
-        file.as_file_mut().seek(SeekFrom::End(0)).unwrap();
-        file.write_all(b"\nthe end\n").unwrap();
-        let follower = LogFollower::new(file.path());
-        let tail = follower.tail(1, 4096).unwrap();
-        assert_eq!((tail.lines, tail.omitted_bytes), (vec!["the end".to_owned()], (1 << 40) + 1));
+    fn only_the_end_of_a_long_log_is_shown_and_said_to_be_cut() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        std::fs::write(&path, "x\n".repeat(100_000) + "last without an end").expect("a log");
+        let tail = last_lines(&path, 3).expect("it is readable");
+        assert_eq!(tail, Tail { lines: vec![b"x".into(), b"x".into(), b"last without an end".into()], cut: true });
+        std::fs::write(&path, vec![b'y'; 1_000_000]).expect("a log");
+        let tail = last_lines(&path, 3).expect("it is readable");
+        assert!(tail.cut && tail.lines.len() == 1 && tail.lines[0].len() < 2100);
+        std::fs::write(&path, "").expect("a log");
+        assert_eq!(last_lines(&path, 3).expect("it is readable"), Tail::default());
     }
 }

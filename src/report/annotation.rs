@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tail;
 use crate::document::{RequirementReport, RunDocument, Standing};
+use crate::engine::log;
 
 /// GitHub shows ten errors of one step; more of one requirement would hide the next.
 const OF_ONE_MAX: usize = 10;
@@ -66,7 +66,7 @@ fn why(requirement: &RequirementReport) -> String {
 /// The places that a log names, each once, in its order.
 fn find(log: &[u8], is_file: &dyn Fn(&str) -> bool, tops: &[PathBuf]) -> Vec<Found> {
     let lines: Vec<String> =
-        log.split(|&byte| byte == b'\n').map(|line| String::from_utf8_lossy(&tail::shown(line)).into_owned()).collect();
+        log.split(|&byte| byte == b'\n').map(|line| String::from_utf8_lossy(&log::shown(line)).into_owned()).collect();
     let known = |path: &str| {
         let path = path.strip_prefix("./").unwrap_or(path);
         let below = tops.iter().find_map(|top| Path::new(path).strip_prefix(top).ok()?.to_str());

@@ -8,9 +8,10 @@ mod timeline;
 
 use std::fmt::{self, Write as _};
 
+use super::phrase;
 use super::story::{between, standing};
-use super::{phrase, tail};
 use crate::document::{RequirementReport, RunDocument, Source, StandardHistory, Standing};
+use crate::engine::log::Tail;
 use crate::time::Timestamp;
 
 /// The style: system colours follow light and dark by themselves.
@@ -24,7 +25,7 @@ pub struct Besides {
     /// When each requirement's command ended, in the document's order; nothing where that is not kept.
     pub finished_at: Vec<Option<Timestamp>>,
     /// The end of each failed requirement's log, in the document's order.
-    pub logs: Vec<Option<tail::Tail>>,
+    pub logs: Vec<Option<Tail>>,
     /// The standards' values over the commits before.
     pub histories: Vec<StandardHistory>,
 }
@@ -208,7 +209,7 @@ fn failures(document: &RunDocument, besides: &Besides) -> String {
             let shown = match log {
                 Some(tail) if tail.lines.is_empty() => "<p>It printed nothing.</p>\n".to_owned(),
                 Some(tail) => {
-                    let lines = tail.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned() + "\n");
+                    let lines = tail.texts().map(|line| line + "\n");
                     let label = if tail.cut { "The end of its log" } else { "Its log" };
                     format!(
                         "<p>{label}:</p>\n<div class=\"log\" tabindex=\"0\"><pre>{}</pre></div>\n",

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use super::tail::Tail;
 use crate::document::{Diagnostic, RequirementReport, RunDocument, Standing};
+use crate::engine::log::Tail;
 use crate::evidence::RequirementKind;
 use crate::exit::OutcomeWord;
 
@@ -70,7 +70,7 @@ fn case(requirement: &RequirementReport, tail: &dyn Fn(&str) -> Option<Tail>) ->
     }
     if requirement.verdict == Standing::Failed {
         let shown = requirement.log.as_deref().and_then(tail).unwrap_or_default();
-        let lines: Vec<String> = shown.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+        let lines: Vec<String> = shown.texts().collect();
         status.set_description(lines.join("\n"));
     }
     let mut case = TestCase::new(requirement.name.as_str(), status);

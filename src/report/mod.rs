@@ -24,7 +24,6 @@ pub mod standards;
 pub mod status;
 pub mod story;
 pub mod stream;
-pub mod tail;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +33,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::document::{Diagnostic, RunDocument};
+use crate::engine::log;
 use crate::event::{Audience, Event, What};
 use crate::os::clock::{Clock as _, SystemClock};
 use crate::os::terminal::Size;
@@ -73,7 +73,7 @@ impl Reporter {
         if self.settings.answer == Answer::Json {
             self.json(document);
         } else {
-            let tail = |path: &str| tail::last_lines(Path::new(path), answer::TAIL_LINES_MAX).ok();
+            let tail = |path: &str| log::last_lines(Path::new(path), answer::TAIL_LINES_MAX).ok();
             let Settings { detail, color_output: color, .. } = self.settings;
             let now = SystemClock.now().wall;
             let text = answer::text(document, Answering { detail, color, took_ms: self.took_ms, now }, &tail);
@@ -187,7 +187,7 @@ impl Audience for Reporter {
             return;
         }
         for running in &mut self.view.running {
-            running.says = running.log.as_deref().and_then(|log| tail::last_line(Path::new(log)));
+            running.says = running.log.as_deref().and_then(|log| log::last_line(Path::new(log)));
         }
         self.draw(&[], now);
     }

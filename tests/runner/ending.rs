@@ -45,9 +45,9 @@ fn a_program_that_does_not_exist_is_named() {
     assert_eq!(end.exit, Exit::NotStarted { program: "no-such-program".into(), errno: 2 });
     let command = shell("cd . && no-such-program x");
     let (end, job) = stage.run(&command);
-    let tail = job.follower().tail(5, 4096).unwrap();
+    let said: Vec<String> = job.last_lines(5).texts().collect();
     let why = "`no-such-program` could not be started: not found".to_owned();
-    assert_eq!(end.how(&command, &tail.lines), ExecutionHow::NotStarted { code: Some(127), why });
+    assert_eq!(end.how(&command, &said), ExecutionHow::NotStarted { code: Some(127), why });
 }
 
 #[test_case("leave-child", 1)]

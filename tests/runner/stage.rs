@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use git_discern::config::Command;
 use git_discern::engine::job::{JobLaunch, RunningJob, StartError};
 use git_discern::engine::job_end::{Exit, JobEnd};
-use git_discern::engine::log::LogFollower;
+use git_discern::engine::log::{self, Tail};
 use git_discern::id::{AttemptId, Name};
 use git_discern::os::clock::{Clock, SystemClock};
 use git_discern::os::environment::{self, Inheritance, Marks};
@@ -159,8 +159,8 @@ impl Job {
         fs::read(&self.log).map_or_else(|_| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    pub(crate) fn follower(&self) -> LogFollower {
-        LogFollower::new(&self.log)
+    pub(crate) fn last_lines(&self, count: usize) -> Tail {
+        log::last_lines(&self.log, count).expect("its log is there")
     }
 }
 

@@ -11,7 +11,7 @@ use crate::config::{self, Command, Config, Environment};
 use crate::engine::evaluate::known_receipt;
 use crate::engine::job::{JobLaunch, RunningJob, StartError};
 use crate::engine::job_end::JobEnd;
-use crate::engine::log::LogFollower;
+use crate::engine::log;
 use crate::engine::measure;
 use crate::engine::prepare;
 use crate::engine::requirements::Detailed;
@@ -28,9 +28,6 @@ use crate::plan::Start;
 
 /// How many lines of a log are read to say what a shell did not find.
 const LINES_FOR_REASON: usize = 5;
-
-/// And how many bytes.
-const BYTES_FOR_REASON: usize = 16 * 1024;
 
 /// A job, or the command of standards, that runs.
 pub(super) struct Active {
@@ -262,8 +259,8 @@ impl Machine<'_, '_> {
         if end.by_order {
             return ExecutionHow::Ended;
         }
-        let tail = LogFollower::new(&active.log).tail(LINES_FOR_REASON, BYTES_FOR_REASON).unwrap_or_default();
-        end.how(&active.command, &tail.lines)
+        let tail = log::last_lines(&active.log, LINES_FOR_REASON).unwrap_or_default();
+        end.how(&active.command, &tail.texts().collect::<Vec<_>>())
     }
 }
 

@@ -3,9 +3,9 @@
 use super::super::answer::{self, Answering};
 use super::super::diagnostic;
 use super::super::settings::Detail;
-use super::super::tail::Tail;
 use super::*;
 use crate::document::{Cancelled, Diagnostic, ReusedFrom, RunDocument};
+use crate::engine::log::Tail;
 use crate::exit::{Exit, OutcomeWord};
 
 fn document(command: &str, exit: Exit) -> RunDocument {
