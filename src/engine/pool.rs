@@ -28,7 +28,7 @@ use super::no_answer::NoAnswer;
 use super::worktree_lock::{Occupant, Taken, WorktreeLock};
 use crate::config::Gate;
 use crate::document::{Diagnostic, Refusal};
-use crate::git::{Cleanliness, GitError, Head, Repository, Snapshot, Untracked};
+use crate::git::{Cleanliness, GitError, Head, Repository, Snapshot, Survey, Untracked};
 use crate::id::hex;
 use crate::os::environment;
 use crate::os::files::{self, Durability};
@@ -168,10 +168,7 @@ impl<'r> Pool<'r> {
         }
         checkout.move_to(head.commit)?;
         self.refuse_submodules(checkout, head)?;
-        // Both only look, at the same time.
-        let listing = checkout.begin_to_list_left_over(&self.keep)?;
-        let mut state = checkout.cleanliness(head, untracked)?;
-        let left_over = listing.finish()?;
+        let Survey { mut state, left_over, unseen } = checkout.look_through(head, untracked, &self.keep)?;
         if !left_over.is_empty() {
             left_here.forget_removed(&left_over);
             checkout.clean_but(&self.keep)?;
@@ -183,7 +180,6 @@ impl<'r> Pool<'r> {
         }
         match state {
             Cleanliness::Clean(snapshot) => {
-                let unseen = checkout.unseen()?;
                 let may_be_closed = how == Thoroughness::Anew;
                 if !may_be_closed && (snapshot.has_closed_file() || unseen.has_closed_folder) {
                     return Err(NotExact::Closed);

@@ -8,7 +8,7 @@
 //!
 //! Nothing here knows whose checkout it is or whether it may be used now (`engine::pool`).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -17,11 +17,14 @@ use std::path::{Path, PathBuf};
 use bstr::{BStr, BString, ByteSlice};
 
 use super::candidate::Head;
+use super::cleanliness::Cleanliness;
 use super::command::{Git, Running};
 use super::error::GitError;
+use super::index::Index;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
-use super::snapshot::to_path;
+use super::snapshot::{Snapshot, to_path};
+use crate::config::Untracked;
 use crate::id::CommitId;
 use crate::os::files;
 
@@ -109,14 +112,13 @@ impl Repository {
     /// What lies in this checkout and is not tracked, folders that are wholly so as one, but for what `keep` selects (patterns
     /// as in `.gitignore`).
     pub fn left_over(&self, keep: &[String]) -> Result<Vec<BString>, GitError> {
-        self.begin_to_list_left_over(keep)?.finish()
+        finish(self.begin_to_list_left_over(keep)?)
     }
 
-    /// As [`Repository::left_over`], for a caller who has something else to do meanwhile.
-    pub fn begin_to_list_left_over(&self, keep: &[String]) -> Result<Listing, GitError> {
+    fn begin_to_list_left_over(&self, keep: &[String]) -> Result<Running, GitError> {
         let words = ["ls-files", "-z", "--others", "--directory"].map(OsString::from);
         let words = [&words[..], &selected("-x", keep)].concat();
-        quiet(self.git()).start_within(&words, MOVE_MS).map(Listing)
+        quiet(self.git()).start_within(&words, MOVE_MS)
     }
 
     /// Removes what is not tracked, ignored or not, nested repositories included, but for what `keep` selects.
@@ -131,39 +133,17 @@ impl Repository {
         quiet(self.git()).start_within(&["clean", "-q", "-ffd"], MOVE_MS)?.finish()?.success().map(drop)
     }
 
-    /// What `git status` tells nobody of. Only to be asked of a clean checkout.
-    pub fn unseen(&self) -> Result<Unseen, GitError> {
-        let top = self.worktree()?;
-        let index = super::index::Index::read(self, self.git_dir())?;
-        let mut folders = BTreeSet::new();
-        let mut unseen = Unseen { left_over: Vec::new(), has_closed_folder: false };
-        for entry in index.tracked() {
-            if entry.mode == super::tree::MODE_SUBMODULE {
-                let inside = std::fs::read_dir(top.join(to_path(entry.path)));
-                let names = inside.into_iter().flatten().flatten().map(|inside| inside.file_name());
-                unseen.left_over.extend(names.map(|name| joined(entry.path, name.as_bytes())));
-            }
-            let mut path = entry.path;
-            while let Some(end) = path.rfind_byte(b'/') {
-                path = path[..end].as_bstr();
-                if !folders.insert(path) {
-                    break;
-                }
-            }
-        }
-        folders.insert(BStr::new(""));
-        for folder in folders {
-            let path = top.join(to_path(folder));
-            unseen.has_closed_folder |= is_closed(&path);
-            for inside in std::fs::read_dir(path).map_err(GitError::io("look through a kept checkout".to_owned()))? {
-                let inside = inside.map_err(GitError::io("look through a kept checkout".to_owned()))?;
-                let is_repository = inside.file_name() == ".git" && !folder.is_empty();
-                if is_repository || inside.file_type().is_ok_and(is_special) {
-                    unseen.left_over.push(joined(folder, inside.file_name().as_bytes()));
-                }
-            }
-        }
-        Ok(unseen)
+    /// Looks whether this checkout is exactly `head`, and what else is in it but for what `keep` selects.
+    pub fn look_through(&self, head: &Head, untracked: Untracked, keep: &[String]) -> Result<Survey, GitError> {
+        let index = Index::read(self, self.git_dir())?;
+        let snapshot = Snapshot::take(self, head, untracked, &index)?;
+        // All of them only look, at the same time.
+        let look = self.begin_to_look(untracked)?;
+        let unseen = Unseen::look(self.worktree()?, &index);
+        let listing = unseen.has_others.then(|| self.begin_to_list_left_over(keep)).transpose()?;
+        let state = self.judged(head, look, snapshot)?;
+        let left_over = listing.map(finish).transpose()?.unwrap_or_default();
+        Ok(Survey { state, left_over, unseen })
     }
 
     /// Forgets what git knows of this checkout's files, so that the next move writes each of them.
@@ -180,32 +160,93 @@ impl Repository {
         if !initialised.status.success() {
             return Ok(Vec::new());
         }
-        let index = super::index::Index::read(self, self.git_dir())?;
+        let index = Index::read(self, self.git_dir())?;
         let links = index.tracked().filter(|entry| entry.mode == super::tree::MODE_SUBMODULE);
         Ok(links.map(|entry| to_path(entry.path)).collect())
     }
 }
 
-/// What git does not look at in a checkout.
+/// What was found in a checkout.
 #[derive(Debug)]
+pub struct Survey {
+    /// Whether it is the commit.
+    pub state: Cleanliness,
+    /// What is not tracked and not kept, folders that are wholly so as one.
+    pub left_over: Vec<BString>,
+    /// What git does not look at; only to be relied on where the checkout is the commit.
+    pub unseen: Unseen,
+}
+
+/// What git does not look at in a checkout.
+#[derive(Debug, Default)]
 pub struct Unseen {
     /// A `.git` in a folder of tracked files, where jobs would find another repository; pipes, sockets and devices beside tracked
     /// files; whatever lies where a submodule would be that is not checked out.
     pub left_over: Vec<BString>,
     /// Whether a folder is closed to its owner, as git leaves none.
     pub has_closed_folder: bool,
+    /// Whether something lies beside tracked files that is none of them.
+    has_others: bool,
 }
 
-/// A listing that git makes while we do something else.
-#[derive(Debug)]
-pub struct Listing(Running);
-
-impl Listing {
-    /// What is listed.
-    pub fn finish(self) -> Result<Vec<BString>, GitError> {
-        let listed = self.0.finish()?.success()?;
-        Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
+impl Unseen {
+    /// Looks into each folder of tracked files.
+    fn look(top: &Path, index: &Index) -> Self {
+        let mut seen = Self::default();
+        // Of each folder, how many names in it are those of tracked files and their folders.
+        let mut folders: BTreeMap<&BStr, usize> = BTreeMap::from([(BStr::new(""), 1)]);
+        for entry in index.tracked() {
+            if entry.mode == super::tree::MODE_SUBMODULE {
+                let inside = std::fs::read_dir(top.join(to_path(entry.path)));
+                let names = inside.into_iter().flatten().flatten().map(|inside| inside.file_name());
+                seen.left_over.extend(names.map(|name| joined(entry.path, name.as_bytes())));
+                // Its folder may be missing, and then something else would be counted in its place.
+                seen.has_others = true;
+            }
+            let mut path = entry.path;
+            while let Some(folder) = folder_of(path) {
+                let names = folders.entry(folder).or_default();
+                *names += 1;
+                if *names > 1 {
+                    break;
+                }
+                path = folder;
+            }
+        }
+        for (folder, tracked) in folders {
+            let path = top.join(to_path(folder));
+            let Ok(inside) = std::fs::read_dir(&path) else {
+                seen.has_closed_folder = true;
+                continue;
+            };
+            seen.has_closed_folder |= is_closed(&path);
+            let mut names = 0;
+            for inside in inside {
+                let Ok(inside) = inside else {
+                    seen.has_closed_folder = true;
+                    continue;
+                };
+                names += 1;
+                let is_repository = inside.file_name() == ".git" && !folder.is_empty();
+                if is_repository || inside.file_type().is_ok_and(is_special) {
+                    seen.left_over.push(joined(folder, inside.file_name().as_bytes()));
+                }
+            }
+            seen.has_others |= names != tracked;
+        }
+        seen
     }
+}
+
+/// What a listing that git was asked for names.
+fn finish(listing: Running) -> Result<Vec<BString>, GitError> {
+    let listed = listing.finish()?.success()?;
+    Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
+}
+
+/// The folder that `path` lies in, empty for the top; none for the top itself.
+fn folder_of(path: &BStr) -> Option<&BStr> {
+    (!path.is_empty()).then(|| path[..path.rfind_byte(b'/').unwrap_or_default()].as_bstr())
 }
 
 fn quiet(git: &Git) -> Git {

@@ -140,7 +140,7 @@ impl Repository {
         self.judged(head, look, ())
     }
 
-    fn judged<S>(&self, head: &Head, look: Look, kept: S) -> Result<Cleanliness<S>, GitError> {
+    pub(super) fn judged<S>(&self, head: &Head, look: Look, kept: S) -> Result<Cleanliness<S>, GitError> {
         let findings = self.findings(Index::read(self, self.git_dir()), look)?;
         if findings.reported.is_empty() && findings.commit == Some(head.commit) {
             return Ok(Cleanliness::Clean(kept));

@@ -20,6 +20,9 @@ pub struct Trunk {
     pub branch: String,
 }
 
+/// As many first parents are followed without asking git.
+const FIRST_PARENTS_MAX: usize = 100;
+
 /// How long git may take to list every commit that can be reached, in milliseconds.
 const REACHABLE_MS: u64 = 600_000;
 
@@ -31,8 +34,13 @@ impl Repository {
     /// The commit that `revision` names, through annotated tags. A name that means several refs is an error (B083).
     pub fn resolve(&self, revision: &str) -> Result<CommitId, GitError> {
         let missing = || GitError::NoSuchRevision { revision: revision.to_owned() };
-        if let Some(id) = self.simple(revision)? {
-            return self.objects()?.peel_to_commit(id)?.ok_or_else(missing);
+        if let Some((id, steps)) = self.simple(revision)? {
+            let objects = self.objects()?;
+            let mut commit = objects.peel_to_commit(id)?.ok_or_else(missing)?;
+            for _ in 0..steps {
+                commit = objects.commit(commit)?.parents.first().copied().ok_or_else(missing)?;
+            }
+            return Ok(commit);
         }
         let asked = format!("{revision}^{{commit}}");
         let finished = self.git().run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &asked])?;
@@ -114,31 +122,33 @@ impl Repository {
         Ok(ids(&listed)?.into_iter().filter(|commit| commits.contains(commit)).collect())
     }
 
-    /// `HEAD`, a full id, or a name that is exactly one ref; nothing where git has to look.
-    fn simple(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
-        if let Ok(id) = revision.parse::<ObjectId>()
-            && id.as_bytes().len() * 2 == self.object_format().hex_length()
-        {
-            return Ok(Some(id));
-        }
-        if revision == "HEAD" || revision == "@" {
-            return self.head_position().map(|(_, commit)| Some(commit.id()));
-        }
+    /// `HEAD`, a full id, or a name that is exactly one ref, and how many first parents from there; nothing where git has to look.
+    fn simple(&self, revision: &str) -> Result<Option<(ObjectId, usize)>, GitError> {
         // An operator, if there is one, comes after the name.
         let end = revision.find(['^', '~', ':', '@']).unwrap_or(revision.len());
-        let name = &revision[..end];
-        if name.is_empty() || name.starts_with('-') || name.contains([' ', '\\', '?', '*', '[']) || name == "HEAD" {
+        let (name, operators) = if revision == "@" { (revision, "") } else { revision.split_at(end) };
+        if name.is_empty() || name.starts_with('-') || name.contains([' ', '\\', '?', '*', '[']) {
             return Ok(None);
+        }
+        // In a shallow repository a commit names parents that are not here.
+        let steps = first_parents(operators).filter(|&steps| steps == 0 || !self.is_shallow());
+        if let Ok(id) = name.parse::<ObjectId>()
+            && id.as_bytes().len() * 2 == self.object_format().hex_length()
+        {
+            return Ok(steps.map(|steps| (id, steps)));
+        }
+        if name == "HEAD" || name == "@" {
+            let Some(steps) = steps else { return Ok(None) };
+            return self.head_position().map(|(_, commit)| Some((commit.id(), steps)));
         }
         let meanings = self.meanings(name)?;
         if meanings.len() > 1 {
             let candidates = meanings.into_iter().map(|(full, _)| full).collect();
             return Err(GitError::Ambiguous { revision: name.to_owned(), candidates });
         }
-        let whole = end == revision.len();
         // What looks like an abbreviated id may be one as well; git says.
         let hex = (4..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        Ok(meanings.into_iter().next().filter(|_| whole && !hex).map(|(_, id)| id))
+        Ok(meanings.into_iter().next().filter(|_| !hex).zip(steps).map(|((_, id), steps)| (id, steps)))
     }
 
     /// Every ref that a short or full name can mean, and the object that each leads to.
@@ -176,6 +186,23 @@ impl Repository {
         }
         Ok(None)
     }
+}
+
+/// How many first parents `operators` goes back: `^`, `~` and `~N`, one after another. Nothing for any other operator, and for so
+/// many that git, which may have a graph of them, is quicker.
+fn first_parents(operators: &str) -> Option<usize> {
+    let (mut rest, mut steps) = (operators, 0_usize);
+    while let Some(after) = rest.strip_prefix(['^', '~']) {
+        let tail = after.trim_start_matches(|it: char| it.is_ascii_digit());
+        let count = &after[..after.len() - tail.len()];
+        steps = match (rest.starts_with('~'), count) {
+            (_, "") => steps + 1,
+            (true, count) => steps.checked_add(count.parse().ok()?)?,
+            (false, _) => return None,
+        };
+        rest = tail;
+    }
+    (rest.is_empty() && steps <= FIRST_PARENTS_MAX).then_some(steps)
 }
 
 /// One id to a line.

@@ -170,15 +170,36 @@ fn revisions_mean_what_git_says_and_two_meanings_are_an_error() {
             "topic/x",
             "HEAD~2",
             "main^",
+            "main^^",
+            "HEAD~1^~0",
+            "HEAD^1",
+            "HEAD^0",
+            "topic/x~0",
+            "v1~",
+            "v1^{}~1",
             short,
             &bench.head(),
+            &format!("{}~2", bench.head()),
             "v1^{commit}",
             "@{0}",
         ] {
             let gits = bench.git(&["rev-parse", &format!("{revision}^{{commit}}")]);
             assert_eq!(repository.resolve(revision).unwrap().to_string(), gits, "{revision}");
         }
-        for bad in ["nothing", "-x", "--all", "HEAD~9", "HEAD:f", &"0".repeat(40), ""] {
+        for bad in [
+            "nothing",
+            "-x",
+            "--all",
+            "HEAD~9",
+            "HEAD~\u{e9}",
+            "HEAD~99999999999999999999",
+            "HEAD^2",
+            "main~1x",
+            "v1~2",
+            "HEAD:f",
+            &"0".repeat(40),
+            "",
+        ] {
             assert!(repository.resolve(bad).is_err(), "{bad}");
         }
         let range = repository.commits("topic/x..main").unwrap();
