@@ -14,7 +14,7 @@ use super::ci::Ci;
 use super::{Global, done, here, refusal};
 use crate::document::{Candidate, RangeDocument, RunDocument};
 use crate::engine::candidate::take_candidate;
-use crate::engine::gate;
+use crate::engine::gate::{self, Onward};
 use crate::engine::range::{Order, Walk};
 use crate::engine::request::Request;
 use crate::engine::session::Session;
@@ -100,10 +100,12 @@ impl Range<'_> {
 
     fn one_by_one(&mut self) {
         let mut session = Session::new(self.repository);
+        let mut onward = Onward::default();
         while let Some(at) = self.walk.next_commit() {
+            onward.next = self.walk.foreseen().map(|at| self.commits[at]);
             let request = Request { commit: Some(self.commits[at]), ..self.asked.request.clone() };
             let mut reporter = self.global.reporter();
-            let document = gate::run(&request, &mut session, &mut reporter);
+            let document = gate::run_onward(&request, &mut session, &mut reporter, &mut onward);
             let document = document.unwrap_or_else(|error| self.refused(at, &done::cause(error)));
             self.take(at, document, &mut reporter);
             if self.signals.drain().into_iter().any(|signal| EndingSignal::of(signal).is_some()) {

@@ -50,6 +50,8 @@ pub struct Setup<'h> {
     pub ground: Ground<'h>,
     /// The signals that are caught, unless none can be.
     pub signals: Option<&'h mut Signals>,
+    /// What to do once nothing of this run looks at its ground any more, though it is not over.
+    pub leave: &'h mut dyn FnMut(),
 }
 
 /// Makes the attempt `id` at `subject`, from its journal to its report.
@@ -65,7 +67,7 @@ pub fn make(
     reporter: &mut dyn Audience,
 ) -> Result<Attempted, NoAnswer> {
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
-    let Setup { mut ground, signals } = setup;
+    let Setup { mut ground, signals, leave } = setup;
     let top = ground.repository.worktree()?.to_owned();
     let started_at = session.now().wall;
     let described = (request.command(), Some(id), Some(subject.head.commit));
@@ -107,7 +109,7 @@ pub fn make(
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
     let story = Story { request, subject, id, started_at };
-    let done = story.carry_out(run);
+    let done = story.carry_out(run, leave);
     let summary =
         AttemptSummary { id, generation, operation: handle, started_at, finished_at: Some(machine.session.now().wall) };
     let document = story.report(&mut machine, done, summary);
@@ -177,7 +179,7 @@ struct Done {
 
 impl Story<'_> {
     /// Plans, binds, works and settles. A panic on the way is settled like any other end (C18).
-    fn carry_out(&self, mut run: Run<'_, Machine<'_, '_>>) -> Done {
+    fn carry_out(&self, mut run: Run<'_, Machine<'_, '_>>, leave: &mut dyn FnMut()) -> Done {
         let mut refusal = None;
         let worked = catch_unwind(AssertUnwindSafe(|| self.plan_and_work(&mut run, &mut refusal)));
         let worked = worked.unwrap_or_else(|panic| {
@@ -198,6 +200,9 @@ impl Story<'_> {
                 Ok(assembled) => proof = Some(assembled),
                 Err(problem) => run.stop(Stopped::Internal(problem)),
             }
+        }
+        if run.stopped().is_none() {
+            leave();
         }
         let (outcome, exit) = if passes { (Outcome::Passed, Exit::Success) } else { (Outcome::Failed, Exit::Failed) };
         hooks::at("work over");

@@ -9,7 +9,8 @@ use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_
 use super::known;
 use super::machine::Ground;
 use super::no_answer::{NoAnswer, unreadable};
-use super::pool::Pool;
+
+use super::pool::{Ahead, Pool};
 use super::recovery::{self, Finding, Mode};
 use super::request::Request;
 use super::run::Stopped;
@@ -33,17 +34,43 @@ use crate::standard::Looser;
 use crate::store::StoreError;
 use crate::time::Timestamp;
 
+/// What comes after a run, and the kept checkout that is on its way there.
+#[derive(Debug, Default)]
+pub struct Onward {
+    /// The commit that will be proven next, as far as that is known.
+    pub next: Option<CommitId>,
+    place: Option<LockedPlace>,
+}
+
 /// Carries out `request`, on the `HEAD` of the session's worktree unless it names a commit.
 ///
 /// # Errors
 /// What can't be a candidate is refused; the repository or the store can't be read or written.
 pub fn run(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
-    let document = answer(request, session, reporter)?;
+    run_onward(request, session, reporter, &mut Onward::default())
+}
+
+/// As [`run`], where more is to come.
+///
+/// # Errors
+/// As there.
+pub fn run_onward(
+    request: &Request,
+    session: &mut Session<'_>,
+    reporter: &mut dyn Audience,
+    onward: &mut Onward,
+) -> Result<RunDocument, NoAnswer> {
+    let document = answer(request, session, reporter, onward)?;
     let elsewhere = request.isolated || request.commit.is_some();
     Ok(RunDocument { again: elsewhere.then(|| format!("{} --rerun", request.again())), ..document })
 }
 
-fn answer(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audience) -> Result<RunDocument, NoAnswer> {
+fn answer(
+    request: &Request,
+    session: &mut Session<'_>,
+    reporter: &mut dyn Audience,
+    onward: &mut Onward,
+) -> Result<RunDocument, NoAnswer> {
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
     repository.worktree()?;
@@ -77,8 +104,17 @@ fn answer(request: &Request, session: &mut Session<'_>, reporter: &mut dyn Audie
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
     check_chosen(request, &subject.config)?;
-    let mut gate =
-        Gate { request, session, reporter, subject, pool, began: None, waiting: Waiting::default(), signals: None };
+    let mut gate = Gate {
+        request,
+        session,
+        reporter,
+        subject,
+        pool,
+        onward,
+        began: None,
+        waiting: Waiting::default(),
+        signals: None,
+    };
     let document = gate.wait_and_run(snapshot)?;
     Ok(RunDocument { candidate: Some(gate.subject.candidate), ..document })
 }
@@ -90,6 +126,7 @@ struct Gate<'g, 'r> {
     subject: Subject,
     /// The kept checkouts, where jobs run in one.
     pool: Option<Pool<'r>>,
+    onward: &'g mut Onward,
     /// The attempt that this run will be, once it has begun to act.
     began: Option<AttemptId>,
     /// Its waiting for other runs, if it waits.
@@ -107,9 +144,13 @@ enum Obstacle {
 }
 
 /// Where the jobs will run, as this run alone may until it drops the lock.
+#[derive(Debug)]
 struct LockedPlace {
     /// The number of the kept checkout; none for the worktree itself.
     checkout: Option<u32>,
+    /// Where that is going already.
+    ahead: Option<Ahead>,
+    /// The last to be dropped: until then nobody else moves it.
     lock: WorktreeLock,
 }
 
@@ -186,13 +227,19 @@ impl Gate<'_, '_> {
     }
 
     /// The lock of the place where jobs will run, or who has it, as far as that is known.
-    fn take_place(&self) -> Result<Result<LockedPlace, Option<Occupant>>, StoreError> {
+    fn take_place(&mut self) -> Result<Result<LockedPlace, Option<Occupant>>, StoreError> {
         if let Some(pool) = &self.pool {
-            return Ok(pool.try_take()?.map(|(number, lock)| LockedPlace { checkout: Some(number), lock }));
+            if let Some(place) =
+                self.onward.place.take().filter(|place| place.checkout.is_some_and(|it| it <= pool.size()))
+            {
+                return Ok(Ok(place));
+            }
+            let taken = pool.try_take()?;
+            return Ok(taken.map(|(number, lock)| LockedPlace { checkout: Some(number), ahead: None, lock }));
         }
         let taken = WorktreeLock::try_take(self.session.repository.git_dir());
         match taken.map_err(StoreError::because("lock the worktree"))? {
-            Taken::Held(lock) => Ok(Ok(LockedPlace { checkout: None, lock })),
+            Taken::Held(lock) => Ok(Ok(LockedPlace { checkout: None, ahead: None, lock })),
             Taken::Busy(occupant) => Ok(Err(occupant)),
         }
     }
@@ -280,12 +327,12 @@ impl Gate<'_, '_> {
 
     fn attempt(&mut self, place: LockedPlace, snapshot: Option<Snapshot>) -> Result<Attempted, NoAnswer> {
         let attempt = self.begin();
-        let LockedPlace { checkout, lock } = place;
+        let LockedPlace { checkout, ahead, lock } = place;
         let made;
         let (repository, place, snapshot) = match (self.pool.as_ref().zip(checkout), snapshot) {
             (Some((pool, number)), _) => {
                 let head = Head { branch: None, ..self.subject.head.clone() };
-                let (checkout, snapshot) = pool.ready(number, &head, self.subject.config.gate.untracked)?;
+                let (checkout, snapshot) = pool.ready(number, ahead, &head, self.subject.config.gate.untracked)?;
                 made = checkout;
                 (&made, Place::Isolated, snapshot)
             }
@@ -296,8 +343,16 @@ impl Gate<'_, '_> {
             }
         };
         let keep = self.subject.config.gate.keep.clone();
+        let (pool, onward) = (self.pool.as_ref(), &mut *self.onward);
+        let mut going = pool.zip(onward.next).and_then(|going| Some((checkout?, going, lock.again().ok()?)));
         let ground = Ground { repository, place, lock, snapshot: Some(snapshot), keep };
-        let setup = Setup { ground, signals: self.signals.as_mut() };
+        let mut leave = || {
+            onward.place = going.take().and_then(|(number, (pool, next), lock)| {
+                let ahead = Some(pool.go_ahead(number, next)?);
+                Some(LockedPlace { checkout: Some(number), ahead, lock })
+            });
+        };
+        let setup = Setup { ground, signals: self.signals.as_mut(), leave: &mut leave };
         attempt::make(self.request, &self.subject, attempt, setup, self.session, self.reporter)
     }
 

@@ -28,8 +28,8 @@ use super::no_answer::NoAnswer;
 use super::worktree_lock::{Occupant, Taken, WorktreeLock};
 use crate::config::Gate;
 use crate::document::{Diagnostic, Refusal};
-use crate::git::{Cleanliness, GitError, Head, Repository, Snapshot, Survey, Untracked};
-use crate::id::hex;
+use crate::git::{Cleanliness, GitError, Head, Move, Repository, Snapshot, Survey, Untracked};
+use crate::id::{CommitId, hex};
 use crate::os::environment;
 use crate::os::files::{self, Durability};
 use crate::store::StoreError;
@@ -48,9 +48,36 @@ pub struct Pool<'r> {
     keep: Vec<String>,
 }
 
+/// A checkout on its way to a commit. Dropped unused, it arrives all the same, and is not left half moved.
+#[derive(Debug)]
+pub struct Ahead {
+    folder: PathBuf,
+    mark: PathBuf,
+    commit: CommitId,
+    moving: Option<Move>,
+}
+
+impl Ahead {
+    fn arrive(&mut self) -> Result<(), GitError> {
+        self.moving.take().map_or(Ok(()), Move::finish)
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        if self.moving.is_some() && self.arrive().is_ok() {
+            let boot = crate::os::boot::boot_identity();
+            // Without its mark it is written anew the next time.
+            let _ = files::replace(&self.mark, boot.as_bytes(), 0o600, Durability::Advisory);
+        }
+    }
+}
+
 /// How thoroughly a checkout is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thoroughness {
+    /// Not at all: that was done ahead.
+    Arrived,
     /// What differs is written.
     Difference,
     /// What differs is written; so is what has another content than git remembers.
@@ -96,12 +123,42 @@ impl<'r> Pool<'r> {
         Ok(Err(first))
     }
 
-    /// Makes checkout `number`, which the caller holds, exactly the tree of `head`, and says what it is then.
+    /// Begins to move checkout `number`, in which nothing works any more, to `commit`: the next candidate, while whoever holds it
+    /// has still to record the last one. It was found exact in this boot. Nothing where it can't begin.
+    pub fn go_ahead(&self, number: u32, commit: CommitId) -> Option<Ahead> {
+        let (folder, mark) = (self.checkout(number), self.mark(number));
+        let checkout = self.repository.checkout_at(&folder)?;
+        std::fs::remove_file(&mark).ok()?;
+        let moving = Some(checkout.begin_to_move_to(commit).ok()?);
+        Some(Ahead { folder, mark, commit, moving })
+    }
+
+    /// Makes checkout `number`, which the caller holds, exactly the tree of `head`, and says what it is then. Where it is
+    /// `ahead`, that is waited for.
     ///
     /// # Errors
     /// It can't be made so.
-    pub fn ready(&self, number: u32, head: &Head, untracked: Untracked) -> Result<(Repository, Snapshot), NoAnswer> {
-        let mark = self.marks(number).join("exact");
+    pub fn ready(
+        &self,
+        number: u32,
+        ahead: Option<Ahead>,
+        head: &Head,
+        untracked: Untracked,
+    ) -> Result<(Repository, Snapshot), NoAnswer> {
+        let arrived = ahead.is_some_and(|mut ahead| {
+            ahead.folder == self.checkout(number) && ahead.commit == head.commit && ahead.arrive().is_ok()
+        });
+        let from = if arrived { Thoroughness::Arrived } else { self.unmark(number)? };
+        let ready = self.ready_from(from, number, head, untracked)?;
+        let boot = crate::os::boot::boot_identity();
+        files::replace(&self.mark(number), boot.as_bytes(), 0o600, Durability::Advisory)
+            .map_err(trouble("mark a kept checkout"))?;
+        Ok(ready)
+    }
+
+    /// Removes the mark of checkout `number`, and says what it tells.
+    fn unmark(&self, number: u32) -> Result<Thoroughness, StoreError> {
+        let mark = self.mark(number);
         let boot = crate::os::boot::boot_identity();
         let found_in = files::read_bounded(&mark, MARK_BYTES_MAX).map_err(trouble("look at a kept checkout's mark"))?;
         let from = match found_in {
@@ -112,9 +169,7 @@ impl<'r> Pool<'r> {
         if from != Thoroughness::Whole {
             std::fs::remove_file(&mark).map_err(trouble("unmark a kept checkout"))?;
         }
-        let ready = self.ready_from(from, number, head, untracked)?;
-        files::replace(&mark, boot.as_bytes(), 0o600, Durability::Advisory).map_err(trouble("mark a kept checkout"))?;
-        Ok(ready)
+        Ok(from)
     }
 
     fn ready_from(
@@ -136,10 +191,10 @@ impl<'r> Pool<'r> {
                 Err(problem) => problem,
             };
             how = match (how_now, problem) {
-                (Thoroughness::Difference | Thoroughness::Compared, _) => Thoroughness::Whole,
-                (Thoroughness::Whole, NotExact::Git(_) | NotExact::Store(_)) | (_, NotExact::Closed) => {
+                (_, NotExact::Closed) | (Thoroughness::Whole, NotExact::Git(_) | NotExact::Store(_)) => {
                     Thoroughness::Anew
                 }
+                (Thoroughness::Arrived | Thoroughness::Difference | Thoroughness::Compared, _) => Thoroughness::Whole,
                 (_, NotExact::Store(error)) => return Err(error.into()),
                 (_, NotExact::Git(error)) => return Err(self.not_checked_out(head, &error).into()),
                 (_, NotExact::Refused(refusal)) => return Err(refusal.into()),
@@ -157,7 +212,7 @@ impl<'r> Pool<'r> {
     ) -> Result<Snapshot, NotExact> {
         let mut left_here = LeftHere::read(checkout.git_dir(), crate::os::boot::boot_identity());
         match how {
-            Thoroughness::Difference => {}
+            Thoroughness::Arrived | Thoroughness::Difference => {}
             Thoroughness::Compared => checkout.compare_content()?,
             Thoroughness::Whole | Thoroughness::Anew => {
                 left_here.forget_all();
@@ -166,7 +221,9 @@ impl<'r> Pool<'r> {
                 checkout.clean_but(&self.keep)?;
             }
         }
-        checkout.move_to(head.commit)?;
+        if how != Thoroughness::Arrived {
+            checkout.move_to(head.commit)?;
+        }
         self.refuse_submodules(checkout, head)?;
         let Survey { mut state, left_over, unseen } = checkout.look_through(head, untracked, &self.keep)?;
         if !left_over.is_empty() {
@@ -247,6 +304,10 @@ impl<'r> Pool<'r> {
     /// Where checkout `number` is, or would be.
     fn checkout(&self, number: u32) -> PathBuf {
         self.folder.join(format!("discern-{number}"))
+    }
+
+    fn mark(&self, number: u32) -> PathBuf {
+        self.marks(number).join("exact")
     }
 
     fn marks(&self, number: u32) -> PathBuf {

@@ -49,6 +49,11 @@ impl Walk {
         Some(at)
     }
 
+    /// The commit that will be handed out next, whatever comes of those that are out; nothing where that decides.
+    pub fn foreseen(&self) -> Option<usize> {
+        (self.order == Order::OldestFirst && self.next < self.ended.len()).then_some(self.next)
+    }
+
     /// The commit `at` ended so. What was interrupted, or met a fault, lets nothing new start; nor does, by halves, whatever
     /// is neither proven nor failed.
     pub fn end(&mut self, at: usize, exit: Exit) {
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn oldest_first_proves_every_commit_and_goes_on_after_a_failure() {
         let mut walk = Walk::new(3, Order::OldestFirst);
-        assert_eq!([walk.next_commit(), walk.next_commit()], [Some(0), Some(1)]);
+        assert_eq!([walk.next_commit(), walk.foreseen(), walk.next_commit()], [Some(0), Some(1), Some(1)]);
         walk.end(1, Exit::Failed);
         walk.end(0, Exit::Refused);
         assert_eq!((walk.next_commit(), walk.next_commit()), (Some(2), None));

@@ -92,6 +92,14 @@ impl WorktreeLock {
         self.file.write_all(&text)
     }
 
+    /// The same lock once more; it is free when both are gone.
+    ///
+    /// # Errors
+    /// There are no descriptors left.
+    pub fn again(&self) -> io::Result<Self> {
+        self.file.try_clone().map(|file| Self { file })
+    }
+
     /// The descriptor that supervisors inherit.
     pub fn file(&self) -> &File {
         &self.file

@@ -88,13 +88,18 @@ impl Repository {
     /// Makes this checkout's tracked files exactly those of `commit`, whatever was done to them. Files that are not tracked
     /// stay, unless one is in the way.
     pub fn move_to(&self, commit: CommitId) -> Result<(), GitError> {
+        self.begin_to_move_to(commit)?.finish()
+    }
+
+    /// As [`Repository::move_to`], for a caller who has something else to do meanwhile.
+    pub fn begin_to_move_to(&self, commit: CommitId) -> Result<Move, GitError> {
         // Left by a git of a job that was killed; whoever moves a checkout has it for itself.
         for lock in ["index.lock", "HEAD.lock"] {
             remove_if_there(&self.git_dir().join(lock))?;
         }
         let commit = commit.to_string();
         let words = ["checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", &commit];
-        quiet(self.git()).start_within(&words, MOVE_MS)?.finish()?.success().map(drop)
+        quiet(self.git()).start_within(&words, MOVE_MS).map(Move)
     }
 
     /// Lets git forget of each tracked file that it is unchanged, unless its content is the index's, so that the next move
@@ -163,6 +168,17 @@ impl Repository {
         let index = Index::read(self, self.git_dir())?;
         let links = index.tracked().filter(|entry| entry.mode == super::tree::MODE_SUBMODULE);
         Ok(links.map(|entry| to_path(entry.path)).collect())
+    }
+}
+
+/// A move that git makes while we do something else.
+#[derive(Debug)]
+pub struct Move(Running);
+
+impl Move {
+    /// Waits for its end.
+    pub fn finish(self) -> Result<(), GitError> {
+        self.0.finish()?.success().map(drop)
     }
 }
 

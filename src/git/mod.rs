@@ -36,7 +36,7 @@ pub mod worktrees;
 pub use crate::config::Untracked;
 
 pub use candidate::{Head, Operation};
-pub use checkout::Survey;
+pub use checkout::{Move, Survey};
 pub use cleanliness::{Cause, Cleanliness, DirtyKind, DirtyPath};
 pub use command::{Finished, Git};
 pub use error::{GitError, with_causes};

@@ -73,6 +73,29 @@ fn what_a_job_changed_removed_or_left_is_mended_before_the_next() {
 }
 
 #[test]
+fn what_a_job_did_is_mended_before_the_next_of_a_range() {
+    for damage in [
+        "printf 'CONTENT\\n' > file; touch -d 2020-01-01 file",
+        "mkdir -p nested; git init -q nested; touch nested/a x.o; mkdir -p deep/er; touch deep/er/y",
+        "git checkout -q -B mine; touch \"$(git rev-parse --git-dir)/index.lock\"",
+        "rm .git",
+        "chmod 000 folder",
+        "git init -q folder; rm file; mkfifo file",
+        "rm -rf \"$PWD\"",
+    ] {
+        let bench = Bench::new();
+        vandal(&bench, &format!("{damage}; exit 1"));
+        for message in ["second", "third"] {
+            bench.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        }
+        let _ = bench.discern(&["done", "HEAD~2"]);
+        let clean = printed(&bench, "t");
+        let _ = bench.discern(&["done", "HEAD~2..HEAD", "--rerun"]);
+        assert_eq!(printed(&bench, "t"), [&clean[..], &clean, &clean].concat(), "{damage}");
+    }
+}
+
+#[test]
 fn a_branch_that_a_job_attached_to_is_not_moved() {
     let bench = Bench::new();
     vandal(&bench, "git checkout -q -B mine; exit 1");

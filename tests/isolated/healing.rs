@@ -93,8 +93,8 @@ fn a_run_killed_at_any_moment_leaves_a_pool_that_heals() {
     let bench = three_commits();
     let _ = bench.discern(&["done", "HEAD"]).exits(0);
     for (round, microseconds) in (0..24_u64).map(|round| (round, round * 4_000)) {
-        let commit = format!("HEAD~{}", round % 3);
-        let running = bench.start(&["done", &commit, "--rerun"]);
+        let what = if round % 2 == 0 { format!("HEAD~{}", round % 3) } else { "HEAD~2..HEAD".to_owned() };
+        let running = bench.start(&["done", &what, "--rerun"]);
         let _ = bench.sh(&format!("sleep 0.{microseconds:06}")).exits(0);
         let _ = rustix::process::kill_process(running.pid(), rustix::process::Signal::KILL);
         drop(running);
@@ -102,6 +102,40 @@ fn a_run_killed_at_any_moment_leaves_a_pool_that_heals() {
     let _ = bench.discern(&["done", "HEAD~2", "--rerun", "--wait=70"]).exits(0);
     assert_eq!(printed(&bench, "t").last().map(String::as_str), Some("1"));
     bench.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn a_checkout_on_its_way_to_a_commit_that_needs_no_run_arrives() {
+    let bench = three_commits();
+    let _ = bench.discern(&["done", "HEAD"]).exits(0);
+    let times = format!("stat -c '%y %z' {}", checkout(&bench, 1).join("discern.toml").display());
+    let before = bench.sh(&times).stdout;
+    let _ = bench.discern(&["done", "HEAD~2..HEAD"]).exits(0);
+    let top = checkout(&bench, 1).to_string_lossy().into_owned();
+    assert_eq!(
+        bench.git(&["-C", &top, "rev-parse", "HEAD"]),
+        bench.head(),
+        "it was moved while the first was recorded"
+    );
+    assert!(bench.has(MARK));
+    let _ = bench.discern(&["done", "HEAD", "--rerun"]).exits(0);
+    assert_eq!(bench.sh(&times).stdout, before, "it was not written anew");
+    assert_eq!(printed(&bench, "t"), ["3", "2", "3"]);
+}
+
+#[test]
+fn commits_of_a_range_may_want_other_checkouts() {
+    let bench = three_commits();
+    for gate in ["pool = 1", "pool = 2\ncheckouts = \"../elsewhere\"", "pool = 3"] {
+        let config = bench.read("discern.toml");
+        let (before, after) = (config.find("[gate]").expect("there"), config.find("[jobs").expect("there"));
+        bench.write("discern.toml", format!("{}[gate]\n{gate}\n{}", &config[..before], &config[after..]));
+        bench.write("file", format!("{gate}\n"));
+        bench.save(gate);
+    }
+    let _ = bench.discern(&["done", "HEAD~5..HEAD"]).exits(0);
+    let expected = ["2", "3", "pool = 1", "pool = 2", "checkouts = \"../elsewhere\"", "pool = 3"];
+    assert_eq!(printed(&bench, "t"), expected);
 }
 
 #[test]
