@@ -63,6 +63,9 @@ pub struct RunDocument {
     /// What repeats it where it ran elsewhere than in the worktree, for people.
     #[serde(skip)]
     pub again: Option<String>,
+    /// The diagnostics for people, where there is a better form than one sentence each.
+    #[serde(skip)]
+    pub page: Option<String>,
 }
 
 /// Limits that were tightened where they are written. Committing that is the user's.
@@ -107,6 +110,7 @@ impl RunDocument {
             hints: Vec::new(),
             pinned: None,
             again: None,
+            page: None,
         }
     }
 
@@ -285,14 +289,16 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic that says `message`, and nothing more yet.
+    /// A diagnostic that says `message` in plain words; where that tells of a refusal of the system, with what helps against it.
+    /// Nothing more yet.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
+        let message = plain(&message.into());
         Self {
             code: code.to_owned(),
-            message: message.into(),
+            advice: against(&message).map(str::to_owned),
+            message,
             place: Vec::new(),
             fix: None,
-            advice: None,
             output_path: None,
         }
     }
@@ -317,6 +323,28 @@ impl Diagnostic {
         self.advice = Some(words.into());
         self
     }
+}
+
+/// What the system said as people say it: without the number of the error ("(os error 30)"), and without the name of the temporary
+/// file that was to be written.
+pub fn plain(message: &str) -> String {
+    let Some((before, rest)) = message.split_once(" (os error ") else { return message.to_owned() };
+    let rest = rest.split_once(')').map_or("", |(_, rest)| rest);
+    let quoted = rest.strip_prefix(" at path \"").and_then(|rest| rest.split_once('"'));
+    format!("{before}{}", plain(quoted.map_or(rest, |(_, rest)| rest)))
+}
+
+/// What helps where the system refuses, as far as that is the same wherever it does.
+pub fn against(message: &str) -> Option<&'static str> {
+    const REFUSALS: [(&str, &str); 3] = [
+        (
+            "Read-only file system",
+            "`git discern status`, `verify`, `show` and `log` work here as it is; to prove, make it writable, or work in a clone",
+        ),
+        ("Permission denied", "work as the user whose files they are, or let yours write there"),
+        ("No space left on device", "make room, then run it again: what was obtained is kept"),
+    ];
+    REFUSALS.iter().find(|(said, _)| message.contains(said)).map(|(_, advice)| *advice)
 }
 
 /// The answer of `init`.
@@ -370,5 +398,25 @@ impl Refusal {
     /// Exit status 5: the store could not be read or written.
     pub fn store(diagnostic: Diagnostic) -> Self {
         Self { exit: Exit::Store, ..Self::new(diagnostic) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_said_is_told_without_numbers_and_temporary_names() {
+        let said = "could not write `x`: Read-only file system (os error 30) at path \"/r/.tmp-dIYdmD\", twice";
+        assert_eq!(plain(said), "could not write `x`: Read-only file system, twice");
+        assert_eq!(plain("a (os error 2); b (os error 13)"), "a; b");
+        assert_eq!(plain("nothing of it"), "nothing of it");
+    }
+
+    #[test]
+    fn what_helps_against_a_refusal_of_the_system_stands_with_it() {
+        let diagnostic = Diagnostic::new("x", "could not write `x`: Read-only file system (os error 30)");
+        assert!(diagnostic.advice.is_some_and(|advice| advice.contains("make it writable")));
+        assert_eq!(Diagnostic::new("x", "could not write `x`: Is a directory").advice, None);
     }
 }

@@ -50,7 +50,7 @@ fn a_folder_that_is_not_there_is_said_before_anything_runs() {
     bench.job("loud", "touch ../ran");
     bench.save("first");
     let refused = bench.discern(&["done", "--junit", "../nowhere/report.xml"]).exits(2);
-    assert!(refused.stderr.contains("there is no such folder"), "{}", refused.shown());
+    assert!(refused.stderr.contains("there is no folder `../nowhere`"), "{}", refused.shown());
     assert!(!bench.has("../ran"));
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use git_discern::command::arguments;
 
-use crate::support::Bench;
+use crate::support::{Bench, Hash, Refs};
 
 const SUBCOMMANDS: [&str; 17] = [
     "done",
@@ -157,4 +157,106 @@ fn every_command_that_a_message_or_a_page_names_can_be_typed() {
     }
     assert!(found.len() > 100, "only {} were found", found.len());
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_with_what_was_expected() {
+    let bench = Bench::proven_by_true();
+    let seconds = "expected a whole number of seconds";
+    let count = "expected a whole number from 1 to 4294967295";
+    for (arguments, expected) in [
+        (&["done", "--wait="][..], seconds),
+        (&["done", "--wait=-1"], seconds),
+        (&["standards", "--wait=1.5"], seconds),
+        (&["done", "--wait=99999999999999999999999"], seconds),
+        (&["done", "HEAD", "--parallel", "0"], count),
+        (&["done", "HEAD", "--parallel", "-1"], count),
+        (&["done", "HEAD", "--parallel", "many"], count),
+        (&["standards", "--history", "--commits", "0"], count),
+        (&["standards", "--history", "--commits", "-1"], count),
+        (&["standards", "--history", "--commits", "99999999999"], count),
+    ] {
+        let refused = bench.discern(arguments).exits(2);
+        assert!(refused.stderr.contains(expected), "{arguments:?}: {}", refused.shown());
+    }
+}
+
+#[test]
+fn what_is_no_commit_is_refused_as_that_whatever_it_is() {
+    let bench = Bench::proven_by_true();
+    let long = "x".repeat(5000);
+    for command in ["done", "show", "log", "verify", "wait", "stop"] {
+        for revision in ["", " ", "a\nb", "nope", "HEAD:discern.toml", "HEAD^{tree}", &long] {
+            let document = bench.discern(&[command, revision, "--json"]).exits(2).json();
+            assert_eq!(document["diagnostics"][0]["code"], "no-such-revision", "{command} {revision}");
+        }
+    }
+    for command in ["show", "wait", "stop"] {
+        let refused = bench.discern(&[command, "HEAD..HEAD"]).exits(2);
+        assert!(refused.stderr.contains("it is a range, and this takes one commit"), "{}", refused.shown());
+    }
+    let refused = bench.discern(&["explain", "ok", "HEAD..HEAD"]).exits(2);
+    assert!(refused.stderr.contains("it is a range"), "{}", refused.shown());
+}
+
+#[test]
+fn a_log_is_no_document() {
+    let bench = Bench::proven_by_true();
+    bench.discern(&["done"]).exits(0);
+    assert_eq!(bench.discern(&["show", "--log", "ok"]).exits(0).stdout, "");
+    let refused = bench.discern(&["show", "--log", "ok", "--json"]).exits(2).json();
+    assert_eq!(refused["diagnostics"][0]["fix"], "git discern show --json");
+}
+
+#[test]
+fn a_file_that_can_not_be_written_is_named_before_anything_runs() {
+    let bench = Bench::proven_by_true();
+    for (file, said) in [
+        (".git", "could not write `.git`: it is a folder"),
+        ("no/such/x.xml", "could not write `no/such/x.xml`: there is no folder `no/such`"),
+    ] {
+        let refused = bench.discern(&["done", "--junit", file]).exits(2);
+        assert!(refused.stderr.contains(said), "{said}: {}", refused.shown());
+        assert!(!bench.has(".git/discern"), "nothing was begun");
+    }
+    bench.discern(&["done"]).exits(0);
+    let refused = bench.discern(&["show", "--html", "no/such/page.html"]).exits(2);
+    assert!(refused.stderr.contains("there is no folder `no/such`"), "{}", refused.shown());
+}
+
+#[test]
+fn a_branch_whose_name_is_no_utf_8_is_refused_as_that() {
+    for refs in [Refs::Files, Refs::Reftable] {
+        let bench = Bench::with(refs, Hash::Sha1);
+        bench.gate();
+        bench.job("ok", "true");
+        bench.save("first");
+        bench.discern(&["done"]).exits(0);
+        bench.sh("git switch -q -c \"$(printf 'b\\377')\"").exits(0);
+        for command in ["status", "done", "show", "log", "verify", "doctor"] {
+            let refused = bench.discern(&[command]).exits(2).shown();
+            assert!(refused.contains("`refs/heads/b\u{fffd}` is not UTF-8"), "{command}: {refused}");
+            assert!(refused.contains("git branch -m NEW") || command == "doctor", "{command}: {refused}");
+        }
+        // What needs no branch goes on, and such a branch that is not checked out is in nobody's way.
+        bench.discern(&["run"]).exits(0);
+        bench.git(&["switch", "-q", "main"]);
+        bench.discern(&["done", "--rerun"]).exits(0);
+    }
+}
+
+#[test]
+fn what_fails_is_told_once_where_story_and_answer_are_read_in_one_place() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("bad", "exit 3");
+    bench.save("first");
+    let reason = "exited with status 3";
+    let apart = bench.discern(&["done"]).exits(1);
+    assert_eq!([&apart.stderr, &apart.stdout].map(|text| text.matches(reason).count()), [1, 1], "{}", apart.shown());
+    let together = bench.sh("git-discern done --rerun 2>&1").exits(1);
+    assert_eq!(together.stdout.matches(reason).count(), 1, "{}", together.shown());
+    // The time comes first: the reason may be long.
+    let line = together.stdout.lines().find(|line| line.starts_with("failed  bad after ")).unwrap_or_default();
+    assert!(line.ends_with(&format!(": {reason}")), "{}", together.shown());
 }

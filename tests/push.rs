@@ -366,3 +366,18 @@ fn a_failed_commit_is_looked_at_before_it_is_tried_again() {
         assert!(refused.stderr.contains(part), "{part}: {}", refused.shown());
     }
 }
+
+#[test]
+fn a_broken_configuration_of_the_trunk_that_is_named_is_said() {
+    let bench = guarded();
+    bench.write("discern.toml", "[gate]\ntrunk = \"stable\"\n[jobs.ok]\nrun = \"true\"\n");
+    bench.save("stable is trunk");
+    bench.git(&["branch", "stable"]);
+    bench.git(&["switch", "-q", "stable"]);
+    bench.write("discern.toml", "[jobs\n");
+    bench.save("broken");
+    bench.git(&["switch", "-q", "main"]);
+    let refused = stopped(push(&bench, &["origin", "main"]), "1 commit is");
+    let said = "the `discern.toml` of refs/heads/stable can't be used";
+    assert!(refused.stderr.contains(said), "{}", refused.shown());
+}

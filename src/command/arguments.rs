@@ -1,6 +1,7 @@
 //! The command line, defined once: the parser, `-h`, `--help`, the man pages and the completions all come from here.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser};
@@ -99,6 +100,22 @@ impl GlobalArgs {
             answer: if self.json { Answer::Json } else { Answer::Text },
         }
     }
+}
+
+/// A number of seconds, as given on the command line.
+///
+/// # Errors
+/// It is none; what was expected.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a whole number of seconds".to_owned())
+}
+
+/// A number of which there has to be one, as given on the command line.
+///
+/// # Errors
+/// It is none; what was expected.
+pub fn at_least_one(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 1 to {}", u32::MAX))
 }
 
 /// Every subcommand, in the order in which help lists them: proving, following, asking, setting up.

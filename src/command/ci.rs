@@ -25,16 +25,16 @@ impl Ci {
     /// What was asked for and where we are.
     ///
     /// # Errors
-    /// The folder for the file is not there: better now than after a gate of an hour.
+    /// There can't be such a file: better now than after a gate of an hour.
     pub fn look(junit: Option<&Path>) -> Result<Self, Refusal> {
         let github = environment::variable("GITHUB_ACTIONS").is_some_and(|value| value == "true");
-        let junit = junit.map(Path::to_owned);
-        let folder = junit.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-        match folder {
-            Some(folder) if !folder.is_dir() => {
-                Err(unwritable(&folder.join("…"), "there is no such folder".to_owned()))
+        let folder = junit.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+        match (junit, folder) {
+            (Some(file), Some(folder)) if !folder.is_dir() => {
+                Err(unwritable(file, format!("there is no folder `{}`", folder.display())))
             }
-            _ => Ok(Self { junit, github }),
+            (Some(file), _) if file.is_dir() => Err(unwritable(file, "it is a folder".to_owned())),
+            _ => Ok(Self { junit: junit.map(Path::to_owned), github }),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::document::{CheckState, DoctorCheck, DoctorDocument};
 use crate::engine::checkup;
 use crate::engine::session::Session;
 use crate::exit::Exit;
-use crate::report::diagnostic::hint;
+use crate::report::diagnostic::{advice, hint};
 use crate::report::line::{Line, Role};
 
 /// What its help ends with.
@@ -57,5 +57,6 @@ fn check(check: &DoctorCheck) -> Vec<Line> {
         .column(role, said, WORD_COLUMNS)
         .column(Role::Strong, &check.code, CODE_COLUMNS)
         .with(Role::Plain, &check.message);
-    [line].into_iter().chain(check.fix.as_deref().map(hint)).collect()
+    let helps = [check.advice.as_deref().map(advice), check.fix.as_deref().map(hint)];
+    [line].into_iter().chain(helps.into_iter().flatten()).collect()
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 use std::num::NonZeroU32;
 
+use super::arguments::{at_least_one, seconds};
 use super::ci::Ci;
 use super::completions::Offered;
 use super::{Global, range};
@@ -44,13 +45,20 @@ pub struct Done {
     #[arg(long, value_name = "JOB", num_args = 0.., add = ArgValueCandidates::new(Offered::Requirements))]
     pub rerun: Option<Vec<String>>,
     /// Wait until the claim is free, for at most SECS seconds, and then go on
-    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true, value_parser = seconds)]
     pub wait: Option<Option<u64>>,
     /// Run in a kept checkout that holds exactly the commit, whatever lies in the worktree; always so with REV or RANGE
     #[arg(long)]
     pub isolated: bool,
     /// Prove so many commits of a range at a time
-    #[arg(long, value_name = "N", requires = "revision", conflicts_with = "bisect")]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "revision",
+        conflicts_with = "bisect",
+        allow_negative_numbers = true,
+        value_parser = at_least_one
+    )]
     pub parallel: Option<NonZeroU32>,
     /// Prove only as many commits of a range as it takes to find the first that fails
     #[arg(long, requires = "revision")]

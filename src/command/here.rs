@@ -6,7 +6,7 @@ use crate::engine::candidate::committed_config;
 use crate::engine::known;
 use crate::evidence::{RequirementKey, RequirementKind};
 use crate::exit::Exit;
-use crate::git::{GitError, LocationVariables, Repository};
+use crate::git::{GitError, LocationVariables, NEWER_GIT, Repository, with_causes};
 use crate::id::CommitId;
 use crate::os::environment;
 
@@ -54,21 +54,32 @@ pub fn refusal(error: &GitError) -> Refusal {
         GitError::UnknownFormat { .. } => ("unknown-format", Exit::Refused, None),
         GitError::NoWorktree { .. } => ("no-worktree", Exit::Refused, Some("git worktree list".to_owned())),
         GitError::Unborn { .. } => ("no-commit", Exit::Refused, None),
+        GitError::NoSuchRevision { revision } if revision.is_empty() || revision.contains("..") => {
+            ("no-such-revision", Exit::Refused, None)
+        }
         GitError::NoSuchRevision { .. } => ("no-such-revision", Exit::Refused, Some("git branch --all".to_owned())),
         GitError::Ambiguous { .. } => ("ambiguous-revision", Exit::Refused, None),
         GitError::NoTrunk { .. } => ("no-trunk", Exit::Refused, Some("git fetch origin".to_owned())),
         GitError::Pathspec { .. } => ("bad-pathspec", Exit::Refused, None),
-        GitError::TooOld { .. } => ("git-too-old", Exit::Refused, None),
+        GitError::TooOld { .. } => ("git-too-old", Exit::Refused, Some("git --version".to_owned())),
+        GitError::RefName { .. } => ("ref-name", Exit::Refused, None),
         GitError::Object { .. } | GitError::Command { .. } | GitError::TimedOut { .. } | GitError::Answer { .. } => {
             ("git-failed", Exit::Store, None)
         }
         GitError::Io { .. } => ("unreadable", Exit::Store, None),
     };
-    let mut message = error.to_string();
-    if let GitError::Io { doing, source } = error {
-        message = format!("could not {doing}: {source}");
-    }
-    let advice =
-        matches!(error, GitError::Unborn { .. }).then(|| "commit something first, or name a commit".to_owned());
-    Refusal { exit, ..Refusal::new(Diagnostic { fix, advice, ..Diagnostic::new(code, message) }) }
+    let advice = match error {
+        GitError::Unborn { .. } => Some("commit something first, or name a commit"),
+        GitError::TooOld { .. } => Some(NEWER_GIT),
+        GitError::RefName { .. } => Some("rename that branch: `git branch -m NEW`"),
+        GitError::NoSuchRevision { revision } if revision.is_empty() => {
+            Some("it is empty: leave it out to mean `HEAD`")
+        }
+        GitError::NoSuchRevision { revision } if revision.contains("..") => {
+            Some("it is a range, and this takes one commit; `done`, `log` and `verify` take ranges")
+        }
+        _ => None,
+    };
+    let diagnostic = Diagnostic { fix, ..Diagnostic::new(code, with_causes(error)) };
+    Refusal { exit, ..Refusal::new(if let Some(advice) = advice { diagnostic.advice(advice) } else { diagnostic }) }
 }

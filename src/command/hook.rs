@@ -12,7 +12,7 @@ use crate::engine::hook::push::{self, Request, Unproven};
 use crate::engine::hook::{self, HookError, HookState, Installed, update};
 use crate::engine::session::Session;
 use crate::exit::Exit;
-use crate::git::{GitError, Repository};
+use crate::git::{GitError, Repository, with_causes};
 use crate::id::CommitId;
 use crate::os::clock::{Clock as _, SystemClock};
 use crate::os::{environment, program};
@@ -123,10 +123,7 @@ fn cause(error: HookError) -> anyhow::Error {
     };
     let (code, fix) = match &error {
         HookError::Git(_) => ("git-refused", None),
-        HookError::Io { source, .. } => {
-            let message = format!("could not {error}: {source}");
-            return Refusal::new(Diagnostic::new("hook-file", message)).into();
-        }
+        HookError::Io { .. } => return Refusal::new(Diagnostic::new("hook-file", with_causes(&error))).into(),
         HookError::TurnedOff { .. } => ("hooks-turned-off", Some("git config --unset core.hooksPath".to_owned())),
         HookError::NoShellScript { .. } => ("hook-not-chained", None),
         HookError::Mangled { .. } => ("hook-mangled", None),
@@ -142,6 +139,9 @@ fn cause(error: HookError) -> anyhow::Error {
     };
     let mut diagnostic = Diagnostic::new(code, message);
     diagnostic.fix = fix;
+    if let HookError::InTheWay { .. } = error {
+        diagnostic.advice = Some("look at what it is, and move it away".to_owned());
+    }
     Refusal::new(diagnostic).into()
 }
 

@@ -62,6 +62,10 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
     let mut session = Session::reading(&repository);
     let mut reporter = global.reporter();
     if let Some(name) = &args.log {
+        if global.settings.answer == Answer::Json {
+            let message = "`--log` prints the log itself, which is no JSON document; `show --json` names its file";
+            return Err(Refusal::new(Diagnostic::new("usage", message).fix("git discern show --json")).into());
+        }
         return log(&done::parse_name(name)?, commit, prove(args), &mut session, &mut reporter);
     }
     let shown = match shown::find(commit, &mut session).map_err(done::cause)? {
@@ -78,8 +82,12 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
     if let Some(path) = &args.html {
         let page = html::page(&shown.document, &besides(&shown, &session));
         std::fs::write(path, page).map_err(|error| {
-            let message = format!("could not write `{}`: {error}", path.display());
-            Refusal::new(Diagnostic::new("unwritable", message))
+            let lacks = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+            let why = match lacks {
+                Some(folder) => format!("there is no folder `{}`", folder.display()),
+                None => error.to_string(),
+            };
+            Refusal::new(Diagnostic::new("unwritable", format!("could not write `{}`: {why}", path.display())))
         })?;
         reporter.tell(&[Line::new().with(Role::Good, "wrote").with(Role::Plain, format!("  {}", path.display()))]);
     }

@@ -1,8 +1,11 @@
 //! `git discern standards`: measures the committed standards under a claim.
 
+use std::num::NonZeroU32;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
+use super::arguments::{at_least_one, seconds};
 use super::completions::Offered;
 use super::{Global, done};
 use crate::claim::record::Purpose;
@@ -39,7 +42,7 @@ pub struct Standards {
     #[arg(long)]
     pub rerun: bool,
     /// Wait until the claim is free, for at most SECS seconds, and then go on
-    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true, value_parser = seconds)]
     pub wait: Option<Option<u64>>,
     /// After a failure, still start whatever does not need what failed
     #[arg(short, long)]
@@ -51,8 +54,15 @@ pub struct Standards {
     #[arg(long, value_name = "REV", requires = "history", add = ArgValueCandidates::new(Offered::Revisions))]
     pub on: Option<String>,
     /// How many commits to look at, each the first parent of the one before
-    #[arg(long, value_name = "COUNT", requires = "history", default_value_t = 100)]
-    pub commits: usize,
+    #[arg(
+        long,
+        value_name = "COUNT",
+        requires = "history",
+        default_value = "100",
+        allow_negative_numbers = true,
+        value_parser = at_least_one
+    )]
+    pub commits: NonZeroU32,
 }
 
 /// See the module's documentation.
@@ -81,7 +91,7 @@ pub fn run(global: &Global, args: &Standards) -> anyhow::Result<Exit> {
 fn show_history(global: &Global, args: &Standards, names: &[Name]) -> anyhow::Result<Exit> {
     let repository = super::here::repository()?;
     let tip = repository.resolve(args.on.as_deref().unwrap_or("HEAD"))?;
-    let document = history::history(&repository, tip, names, args.commits).map_err(done::cause)?;
+    let document = history::history(&repository, tip, names, args.commits.get() as usize).map_err(done::cause)?;
     global.reporter().answer(&document, |document| standards::history(document, global.settings.unicode));
     Ok(Exit::Success)
 }

@@ -168,32 +168,41 @@ fn this_commit(
         document.proof = known.proof.filter(|_| document.standing == CommitStanding::Proven);
         replayed = outcome.failed.iter().all(|failed| failed.may_be_replayed);
     }
-    if document.standing == CommitStanding::None {
-        expect(head, &config, session, document)?;
-    }
     if !repository.is_bare() {
         look_at_worktree(head, look, &config, session, document)?;
     }
-    let next = match (document.standing, document.clean) {
-        (CommitStanding::Proven, Some(false)) | (_, Some(false)) => "git discern run",
-        (CommitStanding::Proven, _) => return Ok(None),
-        (CommitStanding::Failed, _) if replayed => "git discern show",
+    let possible = document.standing != CommitStanding::None || expect(head, &config, session, document)?;
+    let next = match document.standing {
+        // What is in the way comes first, and has said what helps.
+        _ if document.clean == Some(false) || !possible => return Ok(None),
+        CommitStanding::Proven => return Ok(None),
+        CommitStanding::Failed if replayed => "git discern show",
+        // Nothing can be proven where there is no worktree.
+        _ if repository.is_bare() => return Ok(None),
         _ => PROVE,
     };
     document.hints.push(next.to_owned());
     Ok(None)
 }
 
-/// What a run would reuse and what it would run; or why there can't be one.
-fn expect(head: &Head, config: &Config, session: &Session<'_>, document: &mut StatusDocument) -> Result<(), NoAnswer> {
+/// What a run would reuse and what it would run; or why there can't be one, and false.
+fn expect(
+    head: &Head,
+    config: &Config,
+    session: &Session<'_>,
+    document: &mut StatusDocument,
+) -> Result<bool, NoAnswer> {
     match forecast::prospects(head, config, session) {
         Ok(prospects) => {
             document.expected = prospects.into_iter().filter_map(expected).collect();
-            Ok(())
+            Ok(true)
         }
         Err(NoAnswer::Refused(refusal)) => {
+            if document.hints.is_empty() {
+                document.hints.extend(refusal.diagnostics.iter().find_map(|diagnostic| diagnostic.fix.clone()));
+            }
             document.diagnostics.extend(refusal.diagnostics);
-            Ok(())
+            Ok(false)
         }
         Err(error) => Err(error),
     }
@@ -236,9 +245,12 @@ fn look_at_worktree(
         Cleanliness::Clean(()) => document.clean = Some(true),
         Cleanliness::Dirty { paths, causes } => {
             document.clean = Some(false);
-            let refusal = crate::engine::dirty::refusal(&paths, &causes);
-            let places = refusal.diagnostics.into_iter().flat_map(|diagnostic| diagnostic.place);
+            // In the words of `done`, which refuses such a worktree.
+            let mut refusal = crate::engine::dirty::refusal(&paths, &causes);
+            let places = refusal.diagnostics.iter_mut().flat_map(|diagnostic| std::mem::take(&mut diagnostic.place));
             document.in_the_way = places.take(PATHS_MAX).collect();
+            document.hints.extend(refusal.diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.clone()).take(1));
+            document.diagnostics.extend(refusal.diagnostics);
         }
     }
     Ok(())
@@ -267,9 +279,11 @@ fn claims(session: &mut Session<'_>) -> Result<Vec<ClaimReport>, NoAnswer> {
 
 fn claim(record: &Record, state: ClaimState, why: Option<String>, session: &Session<'_>) -> ClaimReport {
     let pending = known::pending(record);
-    let command = match state {
-        ClaimState::Running => pending.reconnect,
-        ClaimState::Recoverable | ClaimState::Unreadable => "git discern recover".to_owned(),
+    let suspended = pending.operation.as_ref().and_then(|handle| session.journals.suspended(handle));
+    let command = match (state, suspended) {
+        (ClaimState::Running, Some(pid)) => lets_go_on(pid),
+        (ClaimState::Running, None) => pending.reconnect,
+        (ClaimState::Recoverable | ClaimState::Unreadable, _) => "git discern recover".to_owned(),
     };
     ClaimReport {
         candidate: Some(record.attempt.commit),
@@ -283,9 +297,15 @@ fn claim(record: &Record, state: ClaimState, why: Option<String>, session: &Sess
         since: pending.since,
         lease_expires_at: pending.lease_expires_at,
         state,
+        suspended: suspended.is_some(),
         why,
         command,
     }
+}
+
+/// What lets a suspended run go on, where its terminal is not at hand.
+pub fn lets_go_on(pid: u32) -> String {
+    format!("kill -CONT {pid}")
 }
 
 fn unreadable(candidate: CommitId, why: String, session: &Session<'_>) -> ClaimReport {
@@ -300,6 +320,7 @@ fn unreadable(candidate: CommitId, why: String, session: &Session<'_>) -> ClaimR
         since: None,
         lease_expires_at: None,
         state: ClaimState::Unreadable,
+        suspended: false,
         why: Some(why),
         progress: None,
         command: format!("git discern recover --forget {candidate}"),
@@ -313,13 +334,16 @@ fn unclaimed(session: &Session<'_>, claims: &[ClaimReport]) -> Option<ClaimRepor
     if occupant.command != "run" || claims.iter().any(|claim| claim.operation == handle) {
         return None;
     }
+    let suspended = handle.as_ref().and_then(|handle| session.journals.suspended(handle));
+    let followed = handle.as_ref().map_or("git discern wait".to_owned(), |handle| format!("git discern wait {handle}"));
     Some(ClaimReport {
         candidate: None,
         summary: None,
         attempt: None,
         purpose: None,
         progress: handle.as_ref().and_then(|handle| progress(handle, session)),
-        command: handle.as_ref().map_or("git discern wait".to_owned(), |handle| format!("git discern wait {handle}")),
+        command: suspended.map_or(followed, lets_go_on),
+        suspended: suspended.is_some(),
         operation: handle,
         worktree: Some(session.repository.worktree_name()),
         branch: session.repository.head_position().ok().and_then(|(branch, _)| branch),

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
 use super::completions::Offered;
-use super::{Global, done};
+use super::{Global, done, status};
 use crate::claim::owner::Seen;
 use crate::document::{Diagnostic, Refusal, StopDocument};
 use crate::engine::claims::Claims as _;
@@ -13,6 +13,7 @@ use crate::engine::session::Session;
 use crate::event::Nobody;
 use crate::exit::Exit;
 use crate::id::OperationHandle;
+use crate::journal::Journals;
 use crate::report::diagnostic::hint;
 use crate::report::line::{Line, Role};
 
@@ -46,14 +47,15 @@ pub fn run(global: &Global, args: &Stop) -> anyhow::Result<Exit> {
         let message = format!("the run {handle} has no journal here, so that it can't be asked");
         return Err(Refusal::new(Diagnostic::new("no-journal", message).fix("git discern status")).into());
     }
+    if let Some(pid) = journals.suspended(&handle) {
+        request(&journals, &handle)?;
+        return Ok(suspended(global, handle, pid));
+    }
     if let Some(over) = over(following.follow(0, None).map_err(done::cause)?, &handle)? {
         let message = format!("the run {handle} had ended before, with exit status {over}");
         return Err(Refusal::new(Diagnostic::new("ended-before", message).fix("git discern status")).into());
     }
-    journals.request_stop(&handle).map_err(|error| {
-        let message = format!("the request could not be written: {error}");
-        Refusal::store(Diagnostic::new("unwritable", message))
-    })?;
+    request(&journals, &handle)?;
     let ended_with = over(following.follow(SETTLE_MS, None).map_err(done::cause)?, &handle)?;
     let exit = if ended_with.is_some() { Exit::Success } else { Exit::Pending };
     let document = StopDocument {
@@ -68,6 +70,33 @@ pub fn run(global: &Global, args: &Stop) -> anyhow::Result<Exit> {
     };
     global.reporter().answer(&document, page);
     Ok(exit)
+}
+
+fn request(journals: &Journals, handle: &OperationHandle) -> Result<(), Refusal> {
+    journals.request_stop(handle).map_err(|error| {
+        let message = format!("the request could not be written: {error}");
+        Refusal::store(Diagnostic::new("unwritable", message).at(journals.run_folder(handle).to_string_lossy()))
+    })
+}
+
+/// The answer of a run that hears nothing before it goes on: the request stays, and waiting for it would be in vain.
+fn suspended(global: &Global, operation: OperationHandle, pid: u32) -> Exit {
+    let exit = Exit::Pending;
+    let message = format!("the run {operation} is suspended (Ctrl-Z) and stops as soon as it goes on");
+    let diagnostic =
+        Diagnostic::new("suspended", message).fix(status::lets_go_on(pid)).advice("`fg` in its terminal lets it go on");
+    let document = StopDocument {
+        schema: "discern/stop/1".to_owned(),
+        ok: false,
+        outcome: exit.outcome(),
+        exit: exit.code(),
+        hints: vec![status::lets_go_on(pid)],
+        operation,
+        ended_with: None,
+        diagnostics: vec![diagnostic],
+    };
+    global.reporter().answer(&document, page);
+    exit
 }
 
 /// The run that is meant: the one named, or this worktree's, or the one that has `HEAD`'s claim.
@@ -115,12 +144,16 @@ fn page(document: &StopDocument) -> Vec<Line> {
             let text = format!("  {} came to its own end first, with exit status {status}", document.operation);
             Line::new().with(Role::Caution, "ended").with(Role::Plain, text)
         }
-        None => {
+        None if !document.diagnostics.is_empty() => {
             let text = format!(
-                "  {} was asked and has not settled yet, after {} s: it may be suspended (Ctrl-Z), and hears it when it goes on",
-                document.operation,
-                SETTLE_MS / 1000
+                "  {} is suspended (Ctrl-Z) and stops as soon as it goes on: `fg` in its terminal, or",
+                document.operation
             );
+            Line::new().with(Role::Caution, "asked").with(Role::Plain, text)
+        }
+        None => {
+            let text =
+                format!("  {} was asked and has not settled yet, after {} s", document.operation, SETTLE_MS / 1000);
             Line::new().with(Role::Caution, "asked").with(Role::Plain, text)
         }
     };

@@ -5,7 +5,9 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::completions::Offered;
 use super::{Global, done};
+use crate::config::Config;
 use crate::document::{Candidate, Diagnostic, Pending, Refusal, RunDocument};
+use crate::engine::candidate::committed_config;
 use crate::engine::follow::{self, Followed, Following};
 use crate::engine::known;
 use crate::engine::no_answer::NoAnswer;
@@ -85,7 +87,9 @@ struct Seen {
 fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<RunDocument, NoAnswer> {
     let mut document = match followed {
         Followed::Ended(outcome) => {
-            let mut document = known::as_document("wait", session, &outcome, None)?;
+            let config = committed(seen.candidate.as_ref(), session);
+            let mut document = known::as_document("wait", session, &outcome, config.as_ref())?;
+            document.requirements.iter_mut().for_each(|report| known::obtained_here(report, &outcome));
             document.candidate = seen.candidate.map(|candidate| Candidate {
                 branch: outcome.branch.clone(),
                 worktree: outcome.worktree.clone(),
@@ -139,6 +143,12 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
         document.diagnostics.push(Diagnostic::new(&cancelled.reason, message).fix("git discern status"));
     }
     Ok(document)
+}
+
+/// The configuration that counted for it, as far as it can be read here.
+fn committed(candidate: Option<&Candidate>, session: &Session<'_>) -> Option<Config> {
+    let head = session.repository.detached(candidate?.commit).ok()?;
+    committed_config(session.repository, &head).ok()
 }
 
 fn status(code: u8) -> Exit {

@@ -17,6 +17,7 @@ mod sections;
 
 use std::fmt;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -40,6 +41,8 @@ pub const BYTES_MAX: usize = 1 << 20;
 pub struct Config {
     /// SHA-256 of the file's bytes.
     pub digest: Digest,
+    /// Its text, for messages that point into it.
+    pub text: Arc<str>,
     /// How runs behave.
     pub gate: Gate,
     /// The checks. Each name occurs once among jobs and standards, also without regard to case.
@@ -256,6 +259,30 @@ pub enum Source {
     },
 }
 
+impl fmt::Display for Source {
+    /// What is executed, for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(command) => command.fmt(f),
+            Self::From { job, artifact, extract } => left_by(f, job, artifact.as_deref(), extract.as_ref()),
+        }
+    }
+}
+
+/// What is measured of what a job left, for people: `output of test | scripts/count`.
+pub(crate) fn left_by(
+    f: &mut fmt::Formatter<'_>,
+    job: &Name,
+    artifact: Option<&str>,
+    extract: Option<&Command>,
+) -> fmt::Result {
+    match artifact {
+        Some(path) => write!(f, "`{path}` of {job}")?,
+        None => write!(f, "output of {job}")?,
+    }
+    extract.map_or(Ok(()), |command| write!(f, " | {command}"))
+}
+
 /// When a standard is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -324,6 +351,11 @@ impl Config {
             Some(config) if reader.problems.is_empty() => Ok(config),
             _ => Err(Invalid::new(file, reader.source, reader.problems)),
         }
+    }
+
+    /// The page that shows `problems` where they are written, for what only the commit can tell.
+    pub fn page(&self, problems: Vec<Problem>) -> String {
+        Invalid::new(FILE, self.text.to_string(), problems).render(Colour::None)
     }
 
     /// The job of that name.

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 
 use super::Position;
 
@@ -9,7 +10,7 @@ use super::Position;
 #[derive(Clone)]
 pub struct Pathspec {
     text: String,
-    at: Option<Position>,
+    written: Option<(Position, Range<usize>)>,
 }
 
 impl PartialEq for Pathspec {
@@ -46,13 +47,18 @@ impl Pathspec {
 
     /// Where it is written, if it was read from a file.
     pub fn at(&self) -> Option<Position> {
-        self.at
+        self.written.as_ref().map(|(at, _)| *at)
     }
 
-    /// The same, written at `at`.
+    /// Its bytes in that file.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.written.as_ref().map(|(_, span)| span.clone())
+    }
+
+    /// The same, written at `at`, which are the bytes `span` of its file.
     #[must_use]
-    pub fn written(self, at: Position) -> Self {
-        Self { at: Some(at), ..self }
+    pub(super) fn written(self, at: Position, span: Range<usize>) -> Self {
+        Self { written: Some((at, span)), ..self }
     }
 
     /// Checks `text` as gitglossary(7) describes pathspecs, seen from the top directory. The error says what is wrong
@@ -74,7 +80,7 @@ impl Pathspec {
         if !magic.literal {
             glob(path)?;
         }
-        Ok(Self { text: text.to_owned(), at: None })
+        Ok(Self { text: text.to_owned(), written: None })
     }
 }
 

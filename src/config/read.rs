@@ -43,14 +43,18 @@ impl Reader {
             return refuse(String::new(), problem("too-long", message, 0..0));
         }
         let source = match std::str::from_utf8(bytes) {
-            Ok(source) => source.to_owned(),
+            // A line ends as git would end it, whatever an editor wrote: a shell takes the other sign for a part of the command.
+            Ok(source) => source.replace("\r\n", "\n"),
             Err(error) => {
                 let at = error.valid_up_to();
-                let bad = problem(
+                let mut bad = problem(
                     "not-utf8",
                     format!("byte 0x{:02x} is not UTF-8", bytes[at]),
                     at..at + '\u{fffd}'.len_utf8(),
                 );
+                let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+                let is = if utf16 { "it begins as UTF-16 does; " } else { "" };
+                bad.help = Some(format!("{is}TOML is UTF-8: have the editor save the file so"));
                 return refuse(String::from_utf8_lossy(bytes).into_owned(), bad);
             }
         };
@@ -278,7 +282,7 @@ impl Reader {
     fn pathspec(&mut self, Placed { value, span }: Placed<String>) -> Option<Pathspec> {
         let at = self.position(&span);
         Pathspec::parse(&value)
-            .map(|pathspec| pathspec.written(at))
+            .map(|pathspec| pathspec.written(at, span.clone()))
             .map_err(|fault| self.note("bad-pathspec", format!("pathspec `{value}` {fault}"), span))
             .ok()
     }
@@ -335,7 +339,11 @@ fn no_toml(source: &str, error: &toml_edit::TomlError) -> Problem {
     let text = source.get(span.clone()).unwrap_or_default();
     let said = error.message().lines().collect::<Vec<_>>().join(", ");
     if said == "duplicate key" {
-        return problem("duplicate-name", format!("`{text}` is written twice"), span);
+        let mut twice = problem("duplicate-name", format!("`{text}` is written twice"), span);
+        twice.label = "it is there already".into();
+        twice.help =
+            Some("quotes and dots make no other key of it: `jobs.x`, `[jobs.x]` and `[jobs.\"x\"]` are one".into());
+        return twice;
     }
     if said.starts_with("string values must be quoted") && text.is_empty() {
         return problem("syntax", "a value is missing".into(), span);

@@ -35,7 +35,8 @@ names are the same, also without regard to case.
 Pathspecs are git's, over the committed tree and seen from the top: `src`, `*.rs`, `src/**`, `:(glob)src/*.rs`,
 `:(icase)readme*`, `:(exclude)docs`, `:!docs`. `:(attr:…)` is refused, because attributes are read from more than the
 commit. A pathspec that matches nothing in the commit is refused when the commit is to be proven or measured; `git discern run`,
-which works on the tree as it stands, does not look at pathspecs, and `git discern doctor` names such a one.
+which works on the tree as it stands, notes one that matches no file there, and `git discern doctor` names it. Line ends may be
+those of another system (CRLF): a command of several lines is run as if they were plain ones.
 ";
 
 const EXAMPLE: &str = r#"

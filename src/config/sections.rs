@@ -45,6 +45,7 @@ pub(super) fn configuration(reader: &mut Reader, document: &Document<String>, di
     references::check(reader, &jobs, &standards);
     Some(Config {
         digest,
+        text: reader.source.as_str().into(),
         gate,
         push,
         jobs: jobs.into_iter().map(|draft| draft.item).collect::<Option<_>>()?,

@@ -53,6 +53,9 @@ pub struct DoctorCheck {
     pub message: String,
     /// The command that mends it.
     pub fix: Option<String>,
+    /// What helps, in words, where it is more than a command or is for a person to decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// How a thing is.

@@ -98,11 +98,15 @@ pub struct ClaimReport {
     pub lease_expires_at: Option<Timestamp>,
     /// How it stands.
     pub state: ClaimState,
+    /// Whether its process is suspended (Ctrl-Z, SIGSTOP): it renews nothing and hears nothing until it goes on. False also where
+    /// that can't be seen from here.
+    #[serde(default)]
+    pub suspended: bool,
     /// Why it may be taken over, or can't be read.
     pub why: Option<String>,
     /// How far it is, as its journal says.
     pub progress: Option<Progress>,
-    /// The command for it: to follow it, to take it over, to forget it.
+    /// The command for it: to follow it, to let it go on, to take it over, to forget it.
     pub command: String,
 }
 

@@ -20,13 +20,14 @@ use crate::claim::lease::Fence;
 use crate::claim::owner::{Loss, NotReserved, Over, Owner, Seen};
 use crate::claim::record::{Attempt, Bound, Executor, Outcome, Purpose};
 use crate::document::{
-    AttemptSummary, Cancelled, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing,
+    AttemptSummary, Cancelled, Diagnostic, Refusal, RequirementReport, RunDocument, Source, Standing, plain,
 };
 use crate::event::{Audience, What};
 use crate::evidence::proof::Occasion;
 use crate::evidence::subject::{Platform, Salt};
 use crate::evidence::{LogRef, Proof, Receipt, RequirementKey, flaky};
 use crate::exit::Exit;
+use crate::git::with_causes;
 use crate::id::{AttemptId, CommitId};
 use crate::journal::{Header, Journal};
 use crate::os::random::Random as _;
@@ -69,11 +70,12 @@ pub fn make(
     let store = |doing: &str, problem: String| StoreError { doing: doing.to_owned(), problem };
     let Setup { mut ground, signals, leave } = setup;
     let top = ground.repository.worktree()?.to_owned();
+    let git_version = session.repository.git_version()?;
     let started_at = session.now().wall;
     let described = (request.command(), Some(id), Some(subject.head.commit));
     let (journal, journal_problem) = match open_journal(session, described, &top, started_at) {
         Ok(journal) => (Some(journal), None),
-        Err(error) => (None, Some(error.to_string())),
+        Err(error) => (None, Some(no_journal(session, &error))),
     };
     hooks::at("journal begun");
     ground.lock.describe(&Occupant {
@@ -88,8 +90,8 @@ pub fn make(
     let commit = subject.head.commit;
     let parts = Parts { session, reporter, journal, signals, ground, attempt: id, commit: Some(commit), top };
     let mut machine = Machine::new(parts).map_err(|error| store("make room for logs", error.to_string()))?;
-    if let Some(problem) = journal_problem {
-        machine.tell(What::Note { text: format!("no journal could be made ({problem}); this run has no handle") });
+    if let Some(text) = journal_problem {
+        machine.tell(What::Note { text });
     }
     let handle = machine.handle();
     let mut run = Run::new(&mut machine, Owner::new(fence, attempt));
@@ -108,7 +110,7 @@ pub fn make(
         }
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
-    let story = Story { request, subject, id, started_at };
+    let story = Story { request, subject, id, started_at, git_version };
     let done = story.carry_out(run, leave);
     let summary =
         AttemptSummary { id, generation, operation: handle, started_at, finished_at: Some(machine.session.now().wall) };
@@ -130,6 +132,12 @@ pub(super) fn open_journal(
     header.worktree = session.repository.worktree_name();
     header.directory = top.to_owned();
     session.journals.create(&header)
+}
+
+/// That a run has no journal, and why.
+pub(super) fn no_journal(session: &Session<'_>, error: &std::io::Error) -> String {
+    let folder = session.journals.folder().display();
+    plain(&format!("no journal could be made in `{folder}` ({error}); this run has no handle"))
 }
 
 fn describe(
@@ -165,6 +173,7 @@ struct Story<'s> {
     subject: &'s Subject,
     id: AttemptId,
     started_at: Timestamp,
+    git_version: String,
 }
 
 /// How an attempt went.
@@ -218,7 +227,7 @@ impl Story<'_> {
                 *refusal = Some(why);
                 run.stop(Stopped::Refused);
             }
-            Err(Unplanned::Git(error)) => run.stop(Stopped::Store(error.to_string())),
+            Err(Unplanned::Git(error)) => run.stop(Stopped::Store(with_causes(&error))),
         }
         let Some(work) = run.stage().work() else { return Worked::default() };
         let plan = work.plan.clone();
@@ -322,7 +331,7 @@ impl Story<'_> {
             started_at: self.started_at,
             finished_at: machine.session.now().wall,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            git_version: machine.session.repository.git_version().unwrap_or_default(),
+            git_version: self.git_version.clone(),
             platform: Platform::current(),
         };
         Proof::assemble(occasion, &demands, &all).map_err(|lacking| {
@@ -418,7 +427,12 @@ pub fn cancelled(request: &Request, stopped: &Stopped, refusal: Option<Refusal>)
         }
         Stopped::Store(problem) => document.diagnostics.push(Diagnostic::new("store-error", problem.clone())),
         Stopped::Internal(problem) => document.diagnostics.push(Diagnostic::new("internal-error", problem.clone())),
-        Stopped::Refused => document.diagnostics.extend(refusal.into_iter().flat_map(|refusal| refusal.diagnostics)),
+        Stopped::Refused => {
+            if let Some(Refusal { diagnostics, page, .. }) = refusal {
+                document.diagnostics.extend(diagnostics);
+                document.page = page;
+            }
+        }
         Stopped::Signal(_) | Stopped::Requested => document.hints.push(request.again()),
     }
     document

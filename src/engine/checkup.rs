@@ -11,13 +11,13 @@ use super::kept;
 use super::locks;
 use super::no_answer::NoAnswer;
 use super::recovery::{self, Finding, Mode};
-use super::requirements::{self, Unplanned};
+use super::requirements;
 use super::retention;
 use super::session::Session;
 use crate::config::{self, Colour, Command, Config, Job};
-use crate::document::{CheckState, DoctorCheck, Refusal};
+use crate::document::{CheckState, DoctorCheck, Refusal, against, plain};
 use crate::git::repository::{ObjectFormat, RefFormat};
-use crate::git::{GitError, LeftoverLock, Repository};
+use crate::git::{GitError, LeftoverLock, NEWER_GIT, Repository, with_causes};
 use crate::id::Name;
 use crate::os::{descendants, environment, files, program};
 
@@ -53,11 +53,16 @@ pub fn look(session: &mut Session<'_>, mends: bool) -> Result<Vec<DoctorCheck>, 
     let mut checks = vec![git(repository), format(repository)];
     let config = config(repository, &mut checks);
     checks.extend(config.as_ref().map(|config| commands(config, repository)));
-    checks.extend(config.as_ref().and_then(|config| pathspecs(config, repository)));
-    checks.extend(repository.worktree().ok().map(|_| hook(repository)));
-    checks.push(writable(repository));
-    checks.push(file_system(repository));
-    checks.push(clock(session));
+    checks.extend(config.iter().flat_map(|config| pathspecs(config, repository)));
+    checks.extend(repository.worktree().ok().map(|_| hook(repository, mends)));
+    let store = writable(repository);
+    let is_writable = store.state != CheckState::Broken;
+    checks.push(store);
+    if is_writable {
+        // Both are tried on a file; where none can be made, that has been said.
+        checks.push(file_system(repository));
+        checks.push(clock(session));
+    }
     checks.push(processes());
     checks.push(claims(session)?);
     checks.push(ledger(session));
@@ -79,7 +84,9 @@ fn size(bytes: u64) -> String {
 }
 
 fn check(code: &str, state: CheckState, message: impl Into<String>) -> DoctorCheck {
-    DoctorCheck { code: code.to_owned(), state, message: message.into(), fix: None }
+    let message = plain(&message.into());
+    let advice = against(&message).map(str::to_owned);
+    DoctorCheck { code: code.to_owned(), state, message, fix: None, advice }
 }
 
 fn with_fix(check: DoctorCheck, fix: &str) -> DoctorCheck {
@@ -106,7 +113,10 @@ fn ledger(session: &Session<'_>) -> DoctorCheck {
 fn git(repository: &Repository) -> DoctorCheck {
     match repository.git_version() {
         Ok(version) => check("git", CheckState::Good, version),
-        Err(error) => with_fix(check("git", CheckState::Broken, error.to_string()), "git --version"),
+        Err(error) => {
+            let advice = Some(NEWER_GIT.to_owned());
+            DoctorCheck { advice, ..with_fix(check("git", CheckState::Broken, with_causes(&error)), "git --version") }
+        }
     }
 }
 
@@ -154,7 +164,7 @@ fn config(repository: &Repository, checks: &mut Vec<DoctorCheck>) -> Option<Conf
             in_worktree(repository)?.ok()
         }
         Err(error) => {
-            checks.push(check("configuration", CheckState::Broken, error.to_string()));
+            checks.push(check("configuration", CheckState::Broken, with_causes(&error)));
             None
         }
     }
@@ -211,22 +221,31 @@ fn program_of(command: &Command) -> Option<String> {
     }
 }
 
-/// Whether every pathspec selects something, as a run of the commit demands.
-fn pathspecs(config: &Config, repository: &Repository) -> Option<DoctorCheck> {
-    let head = repository.head().ok()?;
-    let trees = repository.trees().ok()?;
-    match requirements::check_pathspecs(config, head.tree, &trees) {
-        Ok(()) => None,
-        Err(Unplanned::Refused(refusal)) => {
-            let first = refusal.diagnostics.into_iter().next()?;
-            let message = [&[first.message][..], &first.place].concat().join(", ");
-            Some(DoctorCheck { fix: first.fix, ..check("inputs", CheckState::Broken, message) })
-        }
-        Err(Unplanned::Git(error)) => Some(check("inputs", CheckState::Broken, error.to_string())),
-    }
+/// The pathspecs that select nothing, as a run of the commit refuses them.
+fn pathspecs(config: &Config, repository: &Repository) -> Vec<DoctorCheck> {
+    let (Ok(head), Ok(trees)) = (repository.head(), repository.trees()) else { return Vec::new() };
+    let unmatched = match requirements::unmatched(config, head.tree, &trees) {
+        Ok(unmatched) => unmatched,
+        Err(error) => return vec![check("inputs", CheckState::Broken, with_causes(&error))],
+    };
+    let named = unmatched.iter().map(|it| {
+        let found = it.diagnostic();
+        let message = [&[found.message][..], &found.place].concat().join(", ");
+        DoctorCheck { fix: found.fix, ..check("inputs", CheckState::Broken, message) }
+    });
+    named.collect()
 }
 
-fn hook(repository: &Repository) -> DoctorCheck {
+/// Whether pushes are looked at; with `mends`, a hook of ours that git ignores for its mode is made executable.
+fn hook(repository: &Repository, mends: bool) -> DoctorCheck {
+    let mended = if mends { hook::make_executable(repository) } else { Ok(None) };
+    match mended {
+        Ok(None) => {}
+        Ok(Some(file)) => {
+            return check("hook", CheckState::Mended, format!("`{}` is executable again", file.display()));
+        }
+        Err(error) => return check("hook", CheckState::Broken, with_causes(&error)),
+    }
     match hook::effective(repository) {
         Ok(HookState::Effective { file }) => {
             check("hook", CheckState::Good, format!("pushes from here are looked at by {}", file.display()))
@@ -235,18 +254,25 @@ fn hook(repository: &Repository) -> DoctorCheck {
             check("hook", CheckState::Note, format!("pushes from here are not looked at: {why}")),
             "git discern hook install",
         ),
-        Err(error) => check("hook", CheckState::Broken, error.to_string()),
+        Err(error) => check("hook", CheckState::Broken, with_causes(&error)),
     }
 }
 
 /// The write probe: the private folder, the objects and the refs are where the end of a run has to write.
 fn writable(repository: &Repository) -> DoctorCheck {
     let private = repository.private_dir();
-    let own = if private.is_dir() { private } else { repository.common_dir().to_owned() };
+    let own = if private.is_dir() { private.clone() } else { repository.common_dir().to_owned() };
     let refs = match repository.ref_format() {
         RefFormat::Files => repository.common_dir().join("refs"),
         RefFormat::Reftable => repository.common_dir().join("reftable"),
     };
+    let ours =
+        [private, repository.common_dir().join("refs/discern"), repository.common_dir().join("refs/discern/attempt")];
+    if let Some(file) = ours.iter().find(|folder| folder.symlink_metadata().is_ok_and(|meta| !meta.is_dir())) {
+        let message = format!("`{}` is in the way: there has to be a folder, or nothing", file.display());
+        let advice = Some("look at what it is, and move it away".to_owned());
+        return DoctorCheck { advice, ..check("store", CheckState::Broken, message) };
+    }
     for folder in [own, repository.common_dir().join("objects"), refs, repository.git_dir().to_owned()] {
         let probed = tempfile::Builder::new().prefix(".tmp-discern-").tempfile_in(&folder).and_then(|mut file| {
             file.write_all(b"probe")?;

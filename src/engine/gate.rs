@@ -237,8 +237,9 @@ impl Gate<'_, '_> {
             let taken = pool.try_take()?;
             return Ok(taken.map(|(number, lock)| LockedPlace { checkout: Some(number), ahead: None, lock }));
         }
-        let taken = WorktreeLock::try_take(self.session.repository.git_dir());
-        match taken.map_err(StoreError::because("lock the worktree"))? {
+        let git_dir = self.session.repository.git_dir();
+        let taken = WorktreeLock::try_take(git_dir);
+        match taken.map_err(StoreError::because(WorktreeLock::taking(git_dir)))? {
             Taken::Held(lock) => Ok(Ok(LockedPlace { checkout: None, ahead: None, lock })),
             Taken::Busy(occupant) => Ok(Err(occupant)),
         }
@@ -399,6 +400,11 @@ fn check_chosen(request: &Request, config: &Config) -> Result<(), Refusal> {
     let Some(unknown) = request.chosen.names().iter().find(|name| config.standard(name).is_none()) else {
         return Ok(());
     };
+    if config.job(unknown).is_some() {
+        let message = format!("`{unknown}` is a job, and not measured");
+        let fix = format!("git discern run {unknown}");
+        return Err(Refusal::new(Diagnostic::new("unknown-name", message).at(config::FILE).fix(fix)));
+    }
     let known = config.standards.iter().map(|it| it.name.as_str());
     let message = config::names_nothing(unknown.as_str(), "standard", "in this commit", known);
     Err(Refusal::new(Diagnostic::new("unknown-name", message)))

@@ -11,7 +11,7 @@ use super::candidate::refuse_inside_own_job;
 use super::evaluate::{self, Evaluator};
 use super::machine::{Ground, Machine, Parts, Work};
 use super::no_answer::NoAnswer;
-use super::requirements::{self, Detailed};
+use super::requirements::{self, Detailed, Unmatched};
 use super::run::{Run, Stopped, Worked};
 use super::session::Session;
 use super::stage::Stage as _;
@@ -80,12 +80,14 @@ fn worktree_config(repository: &Repository) -> Result<Config, NoAnswer> {
 fn plan_of(request: &Request, config: &Config, session: &Session<'_>) -> Result<(Plan, Details), Refusal> {
     if let Some(unknown) = request.names.iter().find(|name| config.job(name).is_none()) {
         let known = config.jobs.iter().map(|job| job.name.as_str());
-        let message = if config.standard(unknown).is_some() {
-            format!("`{unknown}` is a standard: `git discern standards {unknown}` measures it")
+        let diagnostic = if config.standard(unknown).is_some() {
+            let message = format!("`{unknown}` is a standard, and no job");
+            Diagnostic::new("unknown-name", message).fix(format!("git discern standards {unknown}"))
         } else {
-            config::names_nothing(unknown.as_str(), "job", "in the worktree's configuration", known)
+            let message = config::names_nothing(unknown.as_str(), "job", "in the worktree's configuration", known);
+            Diagnostic::new("unknown-name", message)
         };
-        return Err(Refusal::new(Diagnostic::new("unknown-name", message).at(config::FILE)));
+        return Err(Refusal::new(diagnostic.at(config::FILE)));
     }
     let asked: BTreeSet<&Name> = request.names.iter().collect();
     let details: Vec<Detailed> = config
@@ -130,8 +132,9 @@ fn take_worktree(
 ) -> Result<Result<WorktreeLock, Box<RunDocument>>, NoAnswer> {
     let mut waiting = Waiting::default();
     loop {
-        let taken = WorktreeLock::try_take(session.repository.git_dir());
-        let taken = taken.map_err(StoreError::because("lock the worktree"))?;
+        let git_dir = session.repository.git_dir();
+        let taken = WorktreeLock::try_take(git_dir);
+        let taken = taken.map_err(StoreError::because(WorktreeLock::taking(git_dir)))?;
         let occupant = match taken {
             Taken::Held(lock) => return Ok(Ok(lock)),
             Taken::Busy(occupant) => occupant,
@@ -168,7 +171,7 @@ impl Inner<'_, '_> {
         let journal = attempt::open_journal(self.session, ("run", None, commit), &top, started_at);
         let (journal, trouble) = match journal {
             Ok(journal) => (Some(journal), None),
-            Err(error) => (None, Some(format!("no journal could be made ({error}); this run has no handle"))),
+            Err(error) => (None, Some(attempt::no_journal(self.session, &error))),
         };
         lock.describe(&Occupant {
             command: "run".to_owned(),
@@ -179,6 +182,7 @@ impl Inner<'_, '_> {
         });
         let attempt = self.session.random().attempt(started_at);
         let candidate = self.candidate();
+        let idle = self.idle_pathspecs();
         let (plan, details) = &self.plan;
         let session = &mut *self.session;
         let reporter = &mut *self.audience;
@@ -191,7 +195,7 @@ impl Inner<'_, '_> {
             let summary = head.summary.clone();
             machine.tell(What::Began { command: "run".to_owned(), candidate, summary });
         }
-        if let Some(text) = trouble {
+        for text in trouble.into_iter().chain(idle) {
             machine.tell(What::Note { text });
         }
         machine.tell(What::Planned { requirements: as_event(plan) });
@@ -213,6 +217,25 @@ impl Inner<'_, '_> {
         let (outcome, exit) = (document.outcome, document.exit);
         machine.tell(What::Ended { outcome, exit, duration_ms });
         Ok(document)
+    }
+
+    /// Pathspecs of what runs that select nothing, of the commit or of the tree as it stands: `done` would refuse them. What can't be
+    /// looked at is not said.
+    fn idle_pathspecs(&self) -> Vec<String> {
+        let repository = self.session.repository;
+        let runs = |name: &Name| self.plan.0.items.iter().any(|it| it.runs() && it.requirement.key.name == *name);
+        let (Some(head), Ok(trees)) = (&self.head, repository.trees()) else { return Vec::new() };
+        let unmatched = requirements::unmatched(&self.config, head.tree, &trees).unwrap_or_default();
+        let is_idle = |it: &Unmatched<'_>| {
+            let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "--", it.pathspec.as_str()];
+            runs(it.of) && repository.git().ask(&arguments).is_ok_and(|listed| listed.is_empty())
+        };
+        let said = |it: Unmatched<'_>| {
+            let place = it.place().map_or(String::new(), |place| format!(" ({place})"));
+            let (pathspec, key) = (it.pathspec.as_str(), it.key);
+            format!("`{pathspec}` in `{key}`{place} selects no file; `git discern done` refuses that")
+        };
+        unmatched.into_iter().filter(is_idle).map(said).collect()
     }
 
     /// `HEAD`, for the story; the tree as it stands may differ from it.

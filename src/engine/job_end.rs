@@ -53,12 +53,25 @@ const SHELL_NOT_FOUND: i32 = 127;
 const SHELL_SIGNAL_BASE: i32 = 128;
 
 impl JobEnd {
+    /// The program that could not be started, if that is what ended it and it is known: of a list it always is.
+    pub fn not_started<'l>(&'l self, command: &Command, last_lines: &'l [String]) -> Option<&'l str> {
+        match (&self.exit, command) {
+            (Exit::NotStarted { program, .. }, _) => Some(program),
+            (Exit::Process(ProcessEnd::Code(SHELL_CANNOT_EXECUTE | SHELL_NOT_FOUND)), Command::Shell(_)) => {
+                named_by_shell(last_lines)
+            }
+            _ => None,
+        }
+    }
+
     /// What ended it, with the sentence for a person. Whether it was too late, or its run had told it to end, is for the
     /// owner to say, who knows what it asked for; [`by_order`](Self::by_order) says whether that came in time.
     ///
     /// `last_lines` are the last of the log, in which a shell says what it did not find.
     pub fn how(&self, command: &Command, last_lines: &[String]) -> ExecutionHow {
         let by_shell = matches!(command, Command::Shell(_));
+        let program = self.not_started(command, last_lines);
+        let not_started = |program: &str, why: &str| format!("`{program}` could not be started: {why}");
         match &self.exit {
             Exit::NotStarted { program, errno } => ExecutionHow::NotStarted {
                 code: None,
@@ -67,7 +80,6 @@ impl JobEnd {
             Exit::Unknown { why } => ExecutionHow::Unseen(why.clone()),
             Exit::Process(end @ ProcessEnd::Code(code @ (SHELL_CANNOT_EXECUTE | SHELL_NOT_FOUND))) if by_shell => {
                 let problem = if *code == SHELL_NOT_FOUND { "not found" } else { "it can't be executed" };
-                let program = named_by_shell(last_lines);
                 let why = program.map_or_else(|| in_words(*end), |program| not_started(program, problem));
                 ExecutionHow::NotStarted { code: Some(*code), why }
             }
@@ -77,10 +89,6 @@ impl JobEnd {
             }
         }
     }
-}
-
-fn not_started(program: &str, why: &str) -> String {
-    format!("`{program}` could not be started: {why}")
 }
 
 fn in_words(end: ProcessEnd) -> String {

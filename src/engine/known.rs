@@ -15,7 +15,7 @@ use crate::document::{
 };
 use crate::evidence::{Proof, ProofRequirement, Receipt, RequirementKey, RequirementKind, Verdict, flaky, newest};
 use crate::exit::Exit;
-use crate::id::CommitId;
+use crate::id::{CommitId, Name};
 use crate::ledger::{LedgerError, OutcomeEntry};
 use crate::standard::Limit;
 
@@ -80,7 +80,8 @@ pub fn answer(
     Ok(Some(document))
 }
 
-/// What a finished attempt amounts to, as the answer of `command`. The commands of proven jobs are taken from `config`.
+/// What a finished attempt amounts to, as the answer of `command`. Commands that no receipt names, and how far a reading missed
+/// its own limit, are taken from `config`.
 ///
 /// # Errors
 /// The ledger can't be read.
@@ -96,8 +97,12 @@ pub fn as_document(
             document.requirements = proof.requirements.iter().map(|it| proven(config, it)).collect();
             document.proof = Some(proof.clone());
         }
-        (Outcome::Passed, None) => {}
-        (Outcome::Failed, _) => document.requirements = failed(session, outcome)?,
+        (Outcome::Passed, None) | (Outcome::Failed, _) => {
+            document.requirements = checked(config, session, outcome)?;
+            if let Some(config) = config {
+                hold_against_limits(&mut document.requirements, config, &Comparison::default());
+            }
+        }
         (Outcome::Cancelled, _) => document.cancelled = Some(cancelled(&outcome.by)),
     }
     document.attempt = Some(summary(outcome));
@@ -141,6 +146,23 @@ pub fn summary(outcome: &OutcomeEntry) -> AttemptSummary {
     }
 }
 
+/// To whoever looks at an outcome, what its own attempt obtained ran; only what came from elsewhere was reused.
+pub fn obtained_here(report: &mut RequirementReport, outcome: &OutcomeEntry) {
+    if report.reused_from.as_ref().is_some_and(|from| from.attempt == outcome.attempt) {
+        report.source = Some(Source::Ran);
+        report.reused_from = None;
+    }
+}
+
+/// The command that `config` has for a requirement; empty where it has none.
+pub fn command_of(config: Option<&Config>, kind: RequirementKind, name: &Name) -> String {
+    let command = config.and_then(|config| match kind {
+        RequirementKind::Job => config.job(name).map(|job| job.run.to_string()),
+        RequirementKind::Standard => config.standard(name).map(|standard| standard.source.to_string()),
+    });
+    command.unwrap_or_default()
+}
+
 /// To whoever asks again, everything in a Proof was known before.
 fn was_known(report: &mut RequirementReport, proof: &Proof, requirement: &ProofRequirement) {
     report.source = Some(Source::Reused);
@@ -153,7 +175,6 @@ fn was_known(report: &mut RequirementReport, proof: &Proof, requirement: &ProofR
 
 /// The report of one requirement of a Proof, as its own run saw it.
 fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> RequirementReport {
-    let job = config.and_then(|config| config.job(&requirement.name)).map(|job| job.run.to_string());
     RequirementReport {
         kind: requirement.kind,
         name: requirement.name.clone(),
@@ -161,7 +182,7 @@ fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> Requiremen
         source: Some(if requirement.reused { Source::Reused } else { Source::Ran }),
         duration_ms: Some(requirement.duration_ms),
         reason: None,
-        command: job.filter(|_| requirement.kind == RequirementKind::Job).unwrap_or_default(),
+        command: command_of(config, requirement.kind, &requirement.name),
         log: None,
         flaky: requirement.flaky,
         subject: Some(requirement.subject),
@@ -181,8 +202,12 @@ fn proven(config: Option<&Config>, requirement: &ProofRequirement) -> Requiremen
     }
 }
 
-/// The reports of what a failed attempt was to check: what failed, and what is known of the rest.
-fn failed(session: &Session<'_>, outcome: &OutcomeEntry) -> Result<Vec<RequirementReport>, LedgerError> {
+/// The reports of what an attempt without a Proof was to check: what failed, and what is known of the rest.
+fn checked(
+    config: Option<&Config>,
+    session: &Session<'_>,
+    outcome: &OutcomeEntry,
+) -> Result<Vec<RequirementReport>, LedgerError> {
     let failed = |bound: &Bound| {
         outcome.failed.iter().any(|it| (it.kind, &it.name, it.subject) == (bound.kind, &bound.name, bound.subject))
     };
@@ -198,6 +223,9 @@ fn failed(session: &Session<'_>, outcome: &OutcomeEntry) -> Result<Vec<Requireme
                 _ => Standing::Unrun,
             };
             let mut report = of_bound(session, bound, standing, receipt.filter(|_| standing != Standing::Unrun));
+            if report.command.is_empty() {
+                report.command = command_of(config, bound.kind, &bound.name);
+            }
             report.flaky |= flaky(of_kind());
             Ok(report)
         })

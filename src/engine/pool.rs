@@ -114,7 +114,7 @@ impl<'r> Pool<'r> {
             let marks = self.marks(number);
             let mode = self.repository.sharing().directory_mode();
             let taken = files::create_dir_durably(&marks, mode).and_then(|()| WorktreeLock::try_take(&marks));
-            match taken.map_err(trouble("lock a kept checkout"))? {
+            match taken.map_err(trouble(&WorktreeLock::taking(&marks)))? {
                 Taken::Held(lock) => return Ok(Ok((number, lock))),
                 Taken::Busy(occupant) if number == 1 => first = occupant,
                 Taken::Busy(_) => {}

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{self, Config, Influences, Measure, Pathspec, Per, Source};
+use crate::config::{self, Config, Influences, Measure, Pathspec, Per, Problem, Source};
 use crate::document::{Diagnostic, Refusal};
 use crate::evidence::subject::{
     self, Definition, Denominator, InputEntry, Inputs, Platform, SubjectInput, ToolchainAnswer, Unit,
 };
 use crate::evidence::{Demand, RequirementKey};
+use crate::exit::Exit;
 use crate::git::tree::{Folders, Trees};
 use crate::git::{GitError, Pathspecs};
 use crate::id::{Name, Subject, TreeId};
@@ -167,7 +168,7 @@ struct Maker<'m> {
 impl Maker<'_> {
     fn job(&self, job: &config::Job, scope: Scope<'_>, known: &BTreeMap<Name, Subject>) -> Result<Detailed, Unplanned> {
         let source = subject::Source::Run(job.run.clone());
-        let input = self.input(source, None, &job.influences, known)?;
+        let input = self.input(&job.name, source, None, &job.influences, known)?;
         Ok(Detailed::job(job, input, scope == Scope::Gate))
     }
 
@@ -186,10 +187,10 @@ impl Maker<'_> {
         };
         let measure = subject::Measure {
             metric: standard.metric.clone(),
-            per: standard.per.as_ref().map(|per| self.denominator(per)).transpose()?,
+            per: standard.per.as_ref().map(|per| self.denominator(&standard.name, per)).transpose()?,
             scale: standard.scale.as_ref().map(ToString::to_string),
         };
-        let input = self.input(source, Some(measure), &standard.influences, known)?;
+        let input = self.input(&standard.name, source, Some(measure), &standard.influences, known)?;
         let limit = Limit {
             direction: standard.direction,
             own: standard.limit.clone(),
@@ -215,6 +216,7 @@ impl Maker<'_> {
 
     fn input(
         &self,
+        of: &Name,
         source: subject::Source,
         measure: Option<subject::Measure>,
         influences: &Influences,
@@ -224,7 +226,7 @@ impl Maker<'_> {
             None => (Inputs::WholeTree, self.on_disk(None)?),
             Some(pathspecs) => {
                 let on_disk = self.on_disk(Some(pathspecs))?;
-                let (pathspecs, entries) = self.select(pathspecs, "inputs", Folders::Whole)?;
+                let (pathspecs, entries) = self.select((of, "inputs", pathspecs), Folders::Whole)?;
                 (Inputs::Selected { pathspecs, entries }, on_disk)
             }
         };
@@ -260,64 +262,110 @@ impl Maker<'_> {
         Ok(there.iter().filter(counts).map(entry).collect())
     }
 
-    fn denominator(&self, per: &Per) -> Result<Denominator, Unplanned> {
+    fn denominator(&self, of: &Name, per: &Per) -> Result<Denominator, Unplanned> {
         let (unit, pathspecs) = match per {
             Per::Metric(name) => return Ok(Denominator::Metric(name.clone())),
             Per::Lines(pathspecs) => (Unit::Lines, pathspecs),
             Per::Files(pathspecs) => (Unit::Files, pathspecs),
             Per::Bytes(pathspecs) => (Unit::Bytes, pathspecs),
         };
-        let (pathspecs, entries) = self.select(pathspecs, "per", Folders::Expanded)?;
+        let (pathspecs, entries) = self.select((of, "per", pathspecs), Folders::Expanded)?;
         Ok(Denominator::Counted { unit, pathspecs, entries })
     }
 
     fn select(
         &self,
-        pathspecs: &[Pathspec],
-        key: &str,
+        declared: (&Name, &'static str, &[Pathspec]),
         folders: Folders,
     ) -> Result<(Vec<Pathspec>, Vec<InputEntry>), Unplanned> {
-        let entries = select(self.trees, self.tree, pathspecs, key, folders)?;
+        let (entries, unmatched) = select(self.trees, self.tree, declared, folders)?;
+        if !unmatched.is_empty() {
+            return Err(select_nothing(self.config, &unmatched).into());
+        }
         let entry = |it: crate::git::tree::InputEntry| InputEntry { path: it.path.into(), mode: it.mode, id: it.id };
-        Ok((pathspecs.to_vec(), entries.into_iter().map(entry).collect()))
+        Ok((declared.2.to_vec(), entries.into_iter().map(entry).collect()))
     }
 }
 
-/// What pathspecs select in a commit's tree; each must select something (B071).
-fn select(
+/// A declared pathspec that selects nothing (B071).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unmatched<'c> {
+    /// The job or standard that declares it.
+    pub of: &'c Name,
+    /// The key that it is written in.
+    pub key: &'static str,
+    /// It.
+    pub pathspec: &'c Pathspec,
+}
+
+impl Unmatched<'_> {
+    /// Where it is written: `discern.toml:3:11`.
+    pub fn place(&self) -> Option<String> {
+        self.pathspec.at().map(|at| format!("{}:{at}", config::FILE))
+    }
+
+    fn said(&self) -> String {
+        format!("`{}` in `{}` selects no file of the commit", self.pathspec.as_str(), self.key)
+    }
+
+    /// What is wrong, where, and what helps.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new("inputs-match-nothing", self.said()).fix("git ls-files");
+        diagnostic.place.extend(self.place());
+        diagnostic
+    }
+
+    fn problem(&self) -> Problem {
+        Problem {
+            code: "inputs-match-nothing",
+            message: self.said(),
+            span: self.pathspec.span().unwrap_or_default(),
+            label: String::new(),
+            help: Some("`git ls-files` lists the files that there are".to_owned()),
+        }
+    }
+}
+
+/// The refusal of a commit in which declared pathspecs select nothing.
+fn select_nothing(config: &Config, unmatched: &[Unmatched<'_>]) -> Refusal {
+    let diagnostics = unmatched.iter().map(Unmatched::diagnostic).collect();
+    let page = config.page(unmatched.iter().map(Unmatched::problem).collect());
+    Refusal { exit: Exit::Refused, diagnostics, page: Some(page) }
+}
+
+/// What pathspecs select in a commit's tree, and those of them that select nothing.
+fn select<'c>(
     trees: &Trees<'_>,
     tree: TreeId,
-    pathspecs: &[Pathspec],
-    key: &str,
+    (of, key, pathspecs): (&'c Name, &'static str, &'c [Pathspec]),
     folders: Folders,
-) -> Result<Vec<crate::git::tree::InputEntry>, Unplanned> {
+) -> Result<(Vec<crate::git::tree::InputEntry>, Vec<Unmatched<'c>>), GitError> {
     let texts: Vec<String> = pathspecs.iter().map(|it| it.as_str().to_owned()).collect();
     let selected = trees.select(tree, &Pathspecs::parse(&texts)?, folders)?;
-    let Some(unmatched) = selected.unmatched.first() else { return Ok(selected.entries) };
-    let message = format!("`{unmatched}` in `{key}` selects no file of the commit");
-    let mut diagnostic = Diagnostic::new("inputs-match-nothing", message).fix("git ls-files");
-    let written = pathspecs.iter().find(|it| it.as_str() == unmatched.as_str()).and_then(Pathspec::at);
-    diagnostic.place.extend(written.map(|at| format!("{}:{at}", config::FILE)));
-    Err(Refusal::new(diagnostic).into())
+    let lacks = |it: &&Pathspec| selected.unmatched.iter().any(|text| text == it.as_str());
+    let unmatched = pathspecs.iter().filter(lacks).map(|pathspec| Unmatched { of, key, pathspec }).collect();
+    Ok((selected.entries, unmatched))
 }
 
-/// Refuses as planning does, where a declared pathspec selects nothing in `tree`. Nothing else is looked at.
+/// Every declared pathspec that selects nothing in `tree`, as planning would refuse it. Nothing else is looked at.
 ///
 /// # Errors
-/// One selects nothing; a tree can't be read.
-pub fn check_pathspecs(config: &Config, tree: TreeId, trees: &Trees<'_>) -> Result<(), Unplanned> {
-    let jobs = config.jobs.iter().map(|job| &job.influences);
-    for influences in jobs.chain(config.standards.iter().map(|standard| &standard.influences)) {
+/// A tree can't be read.
+pub fn unmatched<'c>(config: &'c Config, tree: TreeId, trees: &Trees<'_>) -> Result<Vec<Unmatched<'c>>, GitError> {
+    let mut found = Vec::new();
+    let jobs = config.jobs.iter().map(|job| (&job.name, &job.influences));
+    let standards = config.standards.iter().map(|standard| (&standard.name, &standard.influences));
+    for (of, influences) in jobs.chain(standards) {
         if let Some(inputs) = &influences.inputs {
-            select(trees, tree, inputs, "inputs", Folders::Whole)?;
+            found.extend(select(trees, tree, (of, "inputs", inputs), Folders::Whole)?.1);
         }
     }
-    for per in config.standards.iter().filter_map(|standard| standard.per.as_ref()) {
-        if let Per::Lines(pathspecs) | Per::Files(pathspecs) | Per::Bytes(pathspecs) = per {
-            select(trees, tree, pathspecs, "per", Folders::Expanded)?;
+    for standard in &config.standards {
+        if let Some(Per::Lines(pathspecs) | Per::Files(pathspecs) | Per::Bytes(pathspecs)) = &standard.per {
+            found.extend(select(trees, tree, (&standard.name, "per", pathspecs), Folders::Expanded)?.1);
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The subject of a job that another requirement needs. Parsing has made sure that it is there, and the order that it is known;

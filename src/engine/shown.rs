@@ -78,7 +78,7 @@ pub fn find(commit: CommitId, session: &mut Session<'_>) -> Result<Found, NoAnsw
         }
         Seen::Absent | Seen::Unreadable(_) => Vec::new(),
     };
-    document.requirements.iter_mut().for_each(|report| obtained_here(report, &outcome));
+    document.requirements.iter_mut().for_each(|report| known::obtained_here(report, &outcome));
     if let Some(config) = config.as_ref().filter(|_| outcome.outcome == Outcome::Failed) {
         known::hold_against_limits(&mut document.requirements, config, &Comparison::default());
     }
@@ -104,14 +104,6 @@ fn check(document: &mut RunDocument, outcome: &OutcomeEntry, config: Option<&Con
     (document.ok, document.exit, document.outcome) = (false, Exit::Failed.code(), Exit::Failed.outcome());
     let message = format!("the recorded Proof does not count: {problem}");
     document.diagnostics.push(Diagnostic::new("proof-does-not-answer", message));
-}
-
-/// To whoever looks at an outcome, what its own attempt obtained ran; only what came from elsewhere was reused.
-fn obtained_here(report: &mut RequirementReport, outcome: &OutcomeEntry) {
-    if report.reused_from.as_ref().is_some_and(|from| from.attempt == outcome.attempt) {
-        report.source = Some(Source::Ran);
-        report.reused_from = None;
-    }
 }
 
 /// An outcome in the ledger names what failed. As long as its record is kept, it also says what else was demanded: what
@@ -143,8 +135,7 @@ fn of_bound(
     session: &Session<'_>,
 ) -> Result<RequirementReport, LedgerError> {
     let key = RequirementKey { kind: bound.kind, name: bound.name.clone() };
-    let command = config.and_then(|config| config.job(&bound.name)).map(|job| job.run.to_string());
-    let mut report = evaluate::unrun(&key, command.unwrap_or_default(), None);
+    let mut report = evaluate::unrun(&key, known::command_of(config, bound.kind, &bound.name), None);
     report.subject = Some(bound.subject);
     let in_ledger = session.ledger.receipts(bound.subject)?.receipts;
     let known =

@@ -54,6 +54,11 @@ pub enum Taken {
 }
 
 impl WorktreeLock {
+    /// What takes it, for messages.
+    pub fn taking(git_dir: &Path) -> String {
+        format!("lock `{}`", git_dir.join(FILE).display())
+    }
+
     /// Takes the lock of the worktree whose git directory this is, if it is free. Never waits.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::encoding;
-use crate::config::{Command, Environment, Pathspec};
+use crate::config::{self, Command, Environment, Pathspec};
 use crate::id::{Digest, Name, ObjectId, Subject, TreeId};
 
 /// The version of the encoding under [`Subject`]. A subject of another scheme never equals one of ours.
@@ -239,11 +239,7 @@ impl fmt::Display for Definition {
         match &self.source {
             Source::Run(command) => command.fmt(f),
             Source::From { job, artifact, extract, .. } => {
-                match artifact {
-                    Some(path) => write!(f, "`{path}` of {job}")?,
-                    None => write!(f, "output of {job}")?,
-                }
-                extract.as_ref().map_or(Ok(()), |command| write!(f, " | {command}"))
+                config::left_by(f, job, artifact.as_deref(), extract.as_ref())
             }
         }
     }

@@ -115,6 +115,12 @@ pub enum GitError {
         /// What was wrong.
         why: String,
     },
+    /// The name of a ref is not UTF-8.
+    #[error("the ref name `{name}` is not UTF-8")]
+    RefName {
+        /// It, with what is no UTF-8 replaced.
+        name: String,
+    },
     /// The git that is installed is too old.
     #[error("git {found} is older than {needed}")]
     TooOld {
@@ -124,7 +130,7 @@ pub enum GitError {
         needed: &'static str,
     },
     /// The operating system refused.
-    #[error("{doing}")]
+    #[error("could not {doing}")]
     Io {
         /// What was being done: "read `.git/HEAD`".
         doing: String,
@@ -141,6 +147,9 @@ impl GitError {
         move |source| Self::Io { doing, source }
     }
 }
+
+/// What helps against [`GitError::TooOld`].
+pub const NEWER_GIT: &str = "install git 2.45 or newer; `PATH` decides which git is used";
 
 /// An error and what caused it, in one line.
 pub fn with_causes(error: &dyn std::error::Error) -> String {

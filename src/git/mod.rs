@@ -39,7 +39,7 @@ pub use candidate::{Head, Operation};
 pub use checkout::{Move, Survey};
 pub use cleanliness::{Cause, Cleanliness, DirtyKind, DirtyPath};
 pub use command::{Finished, Git};
-pub use error::{GitError, with_causes};
+pub use error::{GitError, NEWER_GIT, with_causes};
 pub use location::{Location, LocationVariables};
 pub use pathspec::Pathspecs;
 pub use ref_lock::LeftoverLock;

@@ -138,10 +138,11 @@ pub(crate) fn remove_dead_lock(
     refs: &Refs,
     common_dir: &Path,
     name: &str,
-    writer_of: impl FnOnce(ObjectId) -> Option<Token>,
+    writer_of: impl Fn(ObjectId) -> Option<Token>,
 ) -> std::io::Result<bool> {
     let folder = common_dir.join("discern");
-    if !folder.is_dir() {
+    // Where there is nothing to remove, nothing has to be writable.
+    if !folder.is_dir() || !matches!(leftover_lock(refs, common_dir, name, &writer_of)?, LeftoverLock::Dead { .. }) {
         return Ok(false);
     }
     let guard = File::options().create(true).append(true).open(folder.join("breaking"))?;

@@ -245,9 +245,8 @@ impl Refs {
     /// `HEAD` may name a branch without a commit, which `for-each-ref` does not list.
     fn read_head_through_git(&self) -> Result<RefValue, GitError> {
         let finished = self.git.run(&["symbolic-ref", "--quiet", "--no-recurse", "HEAD"])?;
-        let text = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
         if finished.status.success() {
-            return Ok(RefValue::Symbolic(text));
+            return name_in(finished.stdout.trim_ascii()).map(RefValue::Symbolic);
         }
         let finished = self.git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD"])?;
         let text = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
@@ -275,16 +274,18 @@ impl Refs {
         let printed = if shared { &self.shared } else { &self.git }.ask(&arguments)?;
         let mut found = Vec::new();
         for line in printed.lines() {
-            let fields: Vec<&str> = line.split_str("\0").map(|field| field.to_str().unwrap_or_default()).collect();
+            let fields: Vec<&[u8]> = line.split_str("\0").collect();
             let &[name, id, symbolic] = fields.as_slice() else {
                 let why = line.to_str_lossy().into_owned();
                 return Err(GitError::Answer { command: "git for-each-ref".to_owned(), why });
             };
-            let leads_to = id.parse().ok();
+            // None of ours has such a name, and no other can be asked for by it.
+            let Ok(name) = name.to_str() else { continue };
+            let leads_to = parse_id(id.as_bstr());
             let value = match (symbolic, leads_to) {
-                ("", Some(id)) => RefValue::Direct(id),
-                ("", None) => RefValue::Broken(format!("it holds `{id}`")),
-                (target, _) => RefValue::Symbolic(target.to_owned()),
+                (b"", Some(id)) => RefValue::Direct(id),
+                (b"", None) => RefValue::Broken(format!("it holds `{}`", id.as_bstr())),
+                (target, _) => RefValue::Symbolic(name_in(target)?),
             };
             found.push(Listed { name: name.to_owned(), value, leads_to });
         }
@@ -316,6 +317,12 @@ fn parse_id(hex: &bstr::BStr) -> Option<ObjectId> {
     hex.to_str().ok()?.parse().ok()
 }
 
+/// The name of a ref, as documents and messages have it.
+fn name_in(name: &[u8]) -> Result<String, GitError> {
+    let text = name.to_str().map(str::to_owned);
+    text.map_err(|_| GitError::RefName { name: name.to_str_lossy().into_owned() })
+}
+
 /// Reads one loose ref file. A symbolic link counts as a symbolic ref and is not followed.
 fn read_loose(path: &Path, objects: ObjectFormat) -> Result<RefValue, GitError> {
     use rustix::fs::{Mode, OFlags};
@@ -323,7 +330,7 @@ fn read_loose(path: &Path, objects: ObjectFormat) -> Result<RefValue, GitError> 
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => std::fs::File::from(file),
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::ISDIR) => return Ok(RefValue::Absent),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::ISDIR | Errno::NAMETOOLONG) => return Ok(RefValue::Absent),
         Err(Errno::LOOP) => {
             let target = std::fs::read_link(path).unwrap_or_default();
             return Ok(RefValue::Symbolic(target.to_string_lossy().into_owned()));
@@ -336,21 +343,21 @@ fn read_loose(path: &Path, objects: ObjectFormat) -> Result<RefValue, GitError> 
         Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => return Ok(RefValue::Absent),
         Err(error) => return Err(GitError::io(format!("read `{}`", path.display()))(error)),
     }
-    Ok(parse_loose(&content, objects))
+    parse_loose(&content, objects)
 }
 
-fn parse_loose(content: &[u8], objects: ObjectFormat) -> RefValue {
+fn parse_loose(content: &[u8], objects: ObjectFormat) -> Result<RefValue, GitError> {
     if let Some(target) = content.strip_prefix(b"ref:") {
-        return RefValue::Symbolic(String::from_utf8_lossy(target).trim().to_owned());
+        return name_in(target.trim_ascii()).map(RefValue::Symbolic);
     }
     let hex = content.get(..objects.hex_length()).and_then(|hex| hex.to_str().ok());
     let ends = content.get(objects.hex_length()).is_none_or(u8::is_ascii_whitespace);
-    match hex.and_then(|hex| hex.parse().ok()) {
+    Ok(match hex.and_then(|hex| hex.parse().ok()) {
         Some(id) if ends => RefValue::Direct(id),
         _ if content.is_empty() => RefValue::Broken("it is empty".to_owned()),
         _ => {
             let shown = &content[..content.len().min(64)];
             RefValue::Broken(format!("it holds `{}`", shown.to_str_lossy().trim().escape_debug()))
         }
-    }
+    })
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{FORMAT, Header, LINE_BYTES_MAX};
 use crate::claim::lease::ExecutorState;
 use crate::claim::record::JournalRef;
-use crate::os::files;
+use crate::os::{descendants, files};
 
 /// What is known about the executor that a record names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +35,22 @@ pub(super) fn of(path: &Path, journal: &JournalRef, boot: &str) -> Liveness {
     look(path, journal, boot).unwrap_or(Liveness::Unknown)
 }
 
-fn look(path: &Path, journal: &JournalRef, boot: &str) -> io::Result<Liveness> {
-    // Never created here, never followed through a link, never waited for (a FIFO in its place).
+/// The process that holds the journal at `path`, if it is seen to be suspended on the boot `boot`.
+pub(super) fn suspended(path: &Path, boot: &str) -> Option<u32> {
+    let file = open(path).ok()?;
+    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let header = read_header(&file).ok()?;
+    (header.boot == boot && descendants::is_suspended(header.pid, &metadata)).then_some(header.pid)
+}
+
+/// Never created here, never followed through a link, never waited for (a FIFO in its place).
+fn open(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+fn look(path: &Path, journal: &JournalRef, boot: &str) -> io::Result<Liveness> {
+    let file = open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.ino() != journal.inode || !files::is_local(&file) {
         return Ok(Liveness::Unknown);

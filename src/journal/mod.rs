@@ -29,6 +29,7 @@ use crate::claim::record::JournalRef;
 use crate::event::Event;
 use crate::git::Sharing;
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Token};
+use crate::os::boot;
 use crate::time::Timestamp;
 
 pub use follow::Follower;
@@ -105,6 +106,11 @@ impl Journals {
         Self { folder: private.join("run"), sharing }
     }
 
+    /// The folder of all runs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The folder of one run.
     pub fn run_folder(&self, handle: &OperationHandle) -> PathBuf {
         self.folder.join(handle.as_str())
@@ -161,6 +167,11 @@ impl Journals {
         }
     }
 
+    /// The process behind a handle, if it is seen to be suspended here (Ctrl-Z, SIGSTOP).
+    pub fn suspended(&self, handle: &OperationHandle) -> Option<u32> {
+        liveness::suspended(&self.run_folder(handle).join("journal"), &boot::boot_identity())
+    }
+
     /// The headers of all runs that can be read, the newest first.
     ///
     /// # Errors
@@ -176,6 +187,18 @@ impl Journals {
             handles.filter_map(|handle| Some(self.follow(&handle).ok()?.header().clone())).collect();
         headers.sort_by_key(|header| std::cmp::Reverse(header.started_at));
         Ok(headers)
+    }
+
+    /// The runs of whose journal nothing can be read, with when their folder was last changed: what a crash left, most often.
+    pub fn unreadable(&self) -> Vec<(OperationHandle, Timestamp)> {
+        let entries =
+            std::fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok).take(RUNS_LISTED_MAX);
+        let unreadable = entries.filter_map(|entry| {
+            let handle = entry.file_name().to_str()?.parse::<OperationHandle>().ok()?;
+            let changed = entry.metadata().ok().filter(std::fs::Metadata::is_dir)?.mtime();
+            self.follow(&handle).is_err().then_some((handle, Timestamp::from_millis(changed.saturating_mul(1000))))
+        });
+        unreadable.collect()
     }
 
     /// Asks the run with this handle to cancel and settle. Its own loop looks at the request and does it.

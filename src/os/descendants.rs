@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -103,6 +104,16 @@ impl Process {
     fn is_still_there(&self) -> bool {
         Self::find(self.pid).is_some_and(|now| now.started == self.started)
     }
+}
+
+/// Whether the process `pid` is suspended (Ctrl-Z, SIGSTOP) and has `file` open. What can't be looked at is not said to be: the
+/// number may be another process's by now, or belong to another user or container.
+pub fn is_suspended(pid: u32, file: &fs::Metadata) -> bool {
+    let process = i32::try_from(pid).ok().and_then(Process::find);
+    let opened = || fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let is_it = |opened: fs::Metadata| (opened.dev(), opened.ino()) == (file.dev(), file.ino());
+    process.is_some_and(|process| process.is_stopped())
+        && opened().any(|entry| fs::metadata(entry.path()).is_ok_and(is_it))
 }
 
 /// What became of a signal.

@@ -60,7 +60,8 @@ pub fn replace(file: &Path, content: &[u8], mode: u32, durability: Durability) -
 /// Removes a file; one that is not there is fine.
 pub fn remove_if_there(file: &Path) -> io::Result<()> {
     match std::fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        // A file system that can't be written says so first, whether there is such a file or not.
+        Err(error) if error.kind() != io::ErrorKind::NotFound && file.symlink_metadata().is_ok() => Err(error),
         _ => Ok(()),
     }
 }

@@ -41,6 +41,14 @@ impl Standard {
         rustix::termios::isatty(self.descriptor())
     }
 
+    /// Whether what is written to both can be read in one place: the same terminal, pipe or file is behind them.
+    fn is_as(self, other: Self) -> bool {
+        let file = |standard: Self| rustix::fs::fstat(standard.descriptor());
+        let same =
+            |one: rustix::fs::Stat, other: rustix::fs::Stat| one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+        file(self).is_ok_and(|one| file(other).is_ok_and(|other| same(one, other)))
+    }
+
     /// The size of the terminal behind it; nothing if there is none. Terminals that do not know say 0 × 0.
     pub fn size(self) -> Option<Size> {
         let size = rustix::termios::tcgetwinsize(self.descriptor()).ok()?;
@@ -82,6 +90,8 @@ pub struct Surroundings {
     pub ci: bool,
     /// The locale's encoding is UTF-8.
     pub utf8: bool,
+    /// What is written to both streams can be read in one place: a terminal, a log.
+    pub streams_are_one: bool,
 }
 
 impl Surroundings {
@@ -99,6 +109,7 @@ impl Surroundings {
             no_color: text("NO_COLOR").is_some(),
             ci: text("CI").is_some_and(|value| value != "false"),
             utf8: locale.contains("utf-8") || locale.contains("utf8"),
+            streams_are_one: Standard::Output.is_as(Standard::Error),
         }
     }
 }

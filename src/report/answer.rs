@@ -55,10 +55,8 @@ pub fn text(document: &RunDocument, answering: Answering, tail: &dyn Fn(&str) ->
         let note = Line::new().column(Role::Caution, "note", NOTE_COLUMNS).with(Role::Plain, text);
         write_line(&mut bytes, &note, color);
     }
-    for (at, line) in verdict(document, now).into_iter().enumerate() {
-        let took =
-            took_ms.filter(|_| at == 0).map_or(String::new(), |millis| format!("  in {}", phrase::duration(millis)));
-        write_line(&mut bytes, &line.with(Role::Faint, took), color);
+    for line in verdict(document, took_ms, now) {
+        write_line(&mut bytes, &line, color);
     }
     bytes
 }
@@ -112,21 +110,25 @@ fn failure(
     faint("  again: ", Role::Command, &again);
 }
 
+/// The reason comes last: it may be long, and have clauses of its own.
 fn failure_headline(requirement: &RequirementReport, now: Timestamp) -> Line {
     let mut line =
         Line::new().with(Role::Bad, "failed").with(Role::Plain, "  ").with(Role::Strong, requirement.name.as_str());
     let facts = [
-        requirement.reason.clone().or_else(|| ended_how(requirement)),
-        requirement.duration_ms.map(|millis| format!("after {}", phrase::duration(millis))),
-        requirement.reused_from.as_ref().map(|from| {
-            format!("verdict from {} ago on {}", phrase::roughly(between(from.at, now)), from.commit.short())
-        }),
+        requirement.duration_ms.map(|millis| format!(" after {}", phrase::duration(millis))),
+        requirement
+            .reused_from
+            .as_ref()
+            .map(|from| format!(" on {}, {} ago", from.commit.short(), phrase::roughly(between(from.at, now)))),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    if !facts.is_empty() {
-        line = line.with(Role::Plain, format!(": {}", facts.join(", ")));
+    line = line.with(Role::Faint, facts.into_iter().flatten().collect::<String>());
+    if requirement.flaky {
+        line = line.with(Role::Caution, ", flaky");
     }
-    if requirement.flaky { line.with(Role::Caution, "  flaky") } else { line }
+    match requirement.reason.clone().or_else(|| ended_how(requirement)) {
+        Some(reason) => line.with(Role::Plain, format!(": {reason}")),
+        None => line,
+    }
 }
 
 fn ended_how(requirement: &RequirementReport) -> Option<String> {
@@ -135,13 +137,14 @@ fn ended_how(requirement: &RequirementReport) -> Option<String> {
 }
 
 /// How it ended, in one line, or more where there is a command to type.
-fn verdict(document: &RunDocument, now: Timestamp) -> Vec<Line> {
+fn verdict(document: &RunDocument, took_ms: Option<u64>, now: Timestamp) -> Vec<Line> {
     let what = document.candidate.as_ref().map_or("the tree as it stands".to_owned(), |it| it.commit.short());
+    let took = took_ms.map_or(String::new(), |millis| format!("  in {}", phrase::duration(millis)));
     match document.outcome {
-        OutcomeWord::Passed => vec![passed(document, &what)],
-        OutcomeWord::Failed => vec![failed(document, &what)],
+        OutcomeWord::Passed => vec![passed(document, &what).with(Role::Faint, took)],
+        OutcomeWord::Failed => vec![failed(document, &what).with(Role::Faint, took)],
         OutcomeWord::Pending => document.pending.as_ref().map_or_else(Vec::new, |pending| held(pending, &what, now)),
-        OutcomeWord::Cancelled => vec![cancelled(document, &what)],
+        OutcomeWord::Cancelled => vec![cancelled(document, &what, took_ms)],
         OutcomeWord::StoreError => {
             let text = format!("{what}: the store could not be read or written{}", obtained(document));
             vec![Line::new().with(Role::Bad, "not recorded").with(Role::Plain, format!("  {text}"))]
@@ -215,15 +218,17 @@ fn held(pending: &Pending, what: &str, now: Timestamp) -> Vec<Line> {
     ]
 }
 
-fn cancelled(document: &RunDocument, what: &str) -> Line {
+fn cancelled(document: &RunDocument, what: &str, took_ms: Option<u64>) -> Line {
     let why = match &document.cancelled {
         Some(cancelled) => cancellation(cancelled, Exit::from_code(document.exit)),
         None => "stopped".to_owned(),
     };
+    let after = took_ms.map_or(String::new(), |millis| format!(" after {}", phrase::duration(millis)));
     Line::new()
         .with(Role::Caution, "cancelled")
+        .with(Role::Plain, format!("  {what}"))
+        .with(Role::Faint, after)
         .with(Role::Plain, format!(": {why}"))
-        .with(Role::Faint, format!("  ({what})"))
 }
 
 /// What ended a run before its time, as half a sentence.

@@ -38,7 +38,7 @@ pub fn lines(diagnostic: &Diagnostic) -> Vec<Line> {
 }
 
 /// What helps, in words.
-fn advice(words: &str) -> Line {
+pub fn advice(words: &str) -> Line {
     Line::new().with(Role::Caution, "advice").with(Role::Plain, format!(": {words}"))
 }
 

@@ -62,14 +62,18 @@ pub struct Reporter {
 impl Reporter {
     /// A reporter for `streams`.
     pub fn new(settings: Settings, streams: Streams) -> Self {
-        let telling = Telling { detail: settings.detail, story: settings.story, name_columns: 0 };
+        let Settings { detail, story, together: answer_follows, .. } = settings;
+        let telling = Telling { detail, story, answer_follows, name_columns: 0 };
         let (view, region) = (View::default(), Region::default());
         Self { settings, streams, telling, view, region, last_frame: Vec::new(), last_size: None, took_ms: None }
     }
 
     /// Ends the story and answers: diagnostics to standard error, the result to standard output, and hints to standard error.
     pub fn finish(&mut self, document: &RunDocument) {
-        self.diagnostics(&document.diagnostics);
+        match &document.page {
+            Some(page) => self.tell_raw(page),
+            None => self.diagnostics(&document.diagnostics),
+        }
         if self.settings.answer == Answer::Json {
             self.json(document);
         } else {

@@ -76,6 +76,8 @@ pub struct Settings {
     pub color_error: bool,
     /// Characters beyond ASCII may be used.
     pub unicode: bool,
+    /// An answer for people goes where the story goes: what one has said the other need not.
+    pub together: bool,
 }
 
 impl Settings {
@@ -100,6 +102,7 @@ impl Settings {
             color_output: color(surroundings.output_is_terminal) && wishes.answer == Answer::Text,
             color_error: color(surroundings.error_is_terminal),
             unicode: surroundings.utf8,
+            together: surroundings.streams_are_one && wishes.answer == Answer::Text,
         }
     }
 }
@@ -115,6 +118,7 @@ mod tests {
         no_color: false,
         ci: false,
         utf8: true,
+        streams_are_one: true,
     };
 
     fn by_default(surroundings: Surroundings) -> Settings {
@@ -143,6 +147,14 @@ mod tests {
         }
         let asked = Wishes { color: ColorWhen::Always, ..Wishes::default() };
         assert!(Settings::decide(asked, &Surroundings { no_color: true, ..TERMINAL }).color_error);
+    }
+
+    #[test]
+    fn story_and_answer_are_together_where_both_streams_are_one_and_both_are_for_people() {
+        assert!(by_default(TERMINAL).together);
+        assert!(!by_default(Surroundings { streams_are_one: false, ..TERMINAL }).together);
+        let asked = Wishes { answer: Answer::Json, ..Wishes::default() };
+        assert!(!Settings::decide(asked, &TERMINAL).together);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use super::line::{Line, Role};
 use super::phrase;
 use super::story::between;
 use crate::document::{
-    ClaimReport, ClaimState, CommitStanding, Expected, ExpectedRequirement, RequirementReport, Standing, StatusDocument,
+    ClaimReport, ClaimState, CommitStanding, Diagnostic, Expected, ExpectedRequirement, RequirementReport, Standing,
+    StatusDocument,
 };
 use crate::time::Timestamp;
 
@@ -32,9 +33,7 @@ pub fn page(document: &StatusDocument, now: Timestamp) -> Vec<Line> {
     if let Some(more) = paths.len().checked_sub(PATHS_SHOWN_MAX).filter(|more| *more > 0) {
         lines.push(word(Role::Plain, "").with(Role::Faint, format!("and {more} more")));
     }
-    for diagnostic in &document.diagnostics {
-        lines.push(word(Role::Caution, "note").with(Role::Plain, &diagnostic.message));
-    }
+    lines.extend(notes(&document.diagnostics));
     if let Some(why) = &document.unguarded {
         lines.push(word(Role::Faint, "unguarded").with(Role::Faint, format!("no hook of ours looks at a push: {why}")));
     }
@@ -44,6 +43,24 @@ pub fn page(document: &StatusDocument, now: Timestamp) -> Vec<Line> {
     }
     lines.extend(document.hints.iter().map(|command| hint(command)));
     lines
+}
+
+/// What is to be known besides, with what helps where that is no command. What is wrong with a configuration has a page of its
+/// own, on standard error.
+fn notes(diagnostics: &[Diagnostic]) -> Vec<Line> {
+    let (of_config, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
+        diagnostics.iter().partition(|one| one.code == "config-invalid");
+    let counted = match of_config.len() {
+        0 => None,
+        1 => Some("its `discern.toml` can't be used: 1 problem".to_owned()),
+        all => Some(format!("its `discern.toml` can't be used: {all} problems")),
+    };
+    let said = others.into_iter().map(|one| {
+        let place = if one.place.is_empty() { String::new() } else { format!(" ({})", one.place.join(", ")) };
+        let advice = one.advice.as_ref().map_or(String::new(), |advice| format!(": {advice}"));
+        format!("{}{place}{advice}", one.message)
+    });
+    counted.into_iter().chain(said).map(|text| word(Role::Caution, "note").with(Role::Plain, text)).collect()
 }
 
 fn word(role: Role, text: &str) -> Line {
@@ -122,12 +139,14 @@ fn expected(expected: &[ExpectedRequirement]) -> Vec<Line> {
 
 fn failure(requirement: &RequirementReport, ago: &str) -> Line {
     let why = requirement.reason.as_deref().map_or(String::new(), |reason| format!(": {reason}"));
-    word(Role::Plain, "").with(Role::Strong, requirement.name.as_str()).with(Role::Plain, why).with(Role::Faint, ago)
+    word(Role::Plain, "").with(Role::Strong, requirement.name.as_str()).with(Role::Faint, ago).with(Role::Plain, why)
 }
 
 /// One run: what it works on and where, how long and how far; then what to type.
 fn claim(claim: &ClaimReport, now: Timestamp) -> Vec<Line> {
+    let goes_on = claim.state == ClaimState::Running && !claim.suspended;
     let (role, said) = match claim.state {
+        ClaimState::Running if claim.suspended => (Role::Caution, "suspended"),
         ClaimState::Running => (Role::Good, "running"),
         ClaimState::Recoverable => (Role::Caution, "abandoned"),
         ClaimState::Unreadable => (Role::Bad, "unreadable"),
@@ -149,6 +168,11 @@ fn claim(claim: &ClaimReport, now: Timestamp) -> Vec<Line> {
         facts.push(format!("for {}", phrase::roughly(between(since, now))));
     }
     facts.extend(claim.why.clone());
+    match claim.state {
+        ClaimState::Running if claim.suspended => facts.push("`fg` in its terminal lets it go on, or".to_owned()),
+        _ if claim.suspended => facts.push("its process is suspended".to_owned()),
+        _ => {}
+    }
     let mut lines = vec![line.with(Role::Faint, format!("  {}", facts.join(", ")))];
     if let Some(progress) = claim.progress.as_ref().filter(|progress| progress.total > 0) {
         let mut text = format!("{} of {} done", progress.done, progress.total);
@@ -158,10 +182,10 @@ fn claim(claim: &ClaimReport, now: Timestamp) -> Vec<Line> {
         }
         if !progress.running.is_empty() {
             let running: Vec<&str> = progress.running.iter().map(crate::id::Name::as_str).collect();
-            let runs = if claim.state == ClaimState::Running { "running" } else { "begun" };
+            let runs = if goes_on { "running" } else { "begun" };
             text.push_str(&format!(", {runs}: {}", running.join(", ")));
         }
-        if let Some(left) = progress.remaining_ms.filter(|left| *left > 0 && claim.state == ClaimState::Running) {
+        if let Some(left) = progress.remaining_ms.filter(|left| *left > 0 && goes_on) {
             text.push_str(&format!(", about {} left", phrase::roughly(left)));
         }
         lines.push(word(Role::Plain, "").with(Role::Plain, text));

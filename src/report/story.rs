@@ -22,6 +22,8 @@ pub struct Telling {
     pub detail: Detail,
     /// Whether running jobs are shown by a live view.
     pub story: Story,
+    /// Whether the answer, which says why something failed, follows in the same place.
+    pub answer_follows: bool,
     /// The width of the column of names, once the plan is known.
     pub name_columns: usize,
 }
@@ -173,7 +175,12 @@ fn finished(requirement: &RequirementReport, telling: Telling) -> Line {
     if requirement.flaky {
         line = line.with(Role::Caution, "  flaky");
     }
-    match requirement.reason.as_ref().filter(|_| requirement.verdict != Standing::Passed) {
+    let told = match requirement.verdict {
+        Standing::Passed => false,
+        Standing::Failed => !telling.answer_follows,
+        Standing::Cancelled | Standing::Unrun => true,
+    };
+    match requirement.reason.as_ref().filter(|_| told) {
         Some(reason) => line.with(Role::Plain, format!("  {reason}")),
         None => line,
     }

@@ -21,6 +21,6 @@ fn b095_a_missing_program_is_called_missing_and_never_given_again() {
     let log = bench.read(&text("log"));
     assert!(log.contains("PATH is `"), "{log}");
     play(&bench, "mkdir ../b; ln -s /bin/true ../b/no-such-program");
-    let path = format!("{}/b:/usr/bin:/bin", bench.root().display());
+    let path = format!("{}/b:{}", bench.root().display(), bench.sh("echo $PATH").stdout.trim());
     expect(&bench.with_variable("PATH", &path), &[], Then::Ran(0));
 }

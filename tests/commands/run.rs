@@ -77,7 +77,7 @@ fn an_interrupted_run_ends_its_jobs_and_is_no_pass() {
     let run = begun(&bench, &["run", "gated"]);
     run.signal(Signal::INT);
     let ended = run.wait().exits(130);
-    assert!(ended.stdout.contains("cancelled: interrupted (SIGINT)"), "{}", ended.shown());
+    assert!(ended.stdout.contains(": interrupted (SIGINT)\n"), "{}", ended.shown());
     // The worktree is free again at once.
     bench.discern(&["run", "ok"]).exits(0);
 }
@@ -112,4 +112,41 @@ fn without_a_configuration_or_a_worktree_nothing_runs() {
     bench.write("discern.toml", "[jobs\n");
     bench.discern(&["run"]).exits(2);
     bench.remote().discern(&["run"]).exits(2);
+}
+
+#[test]
+fn a_program_that_can_not_be_started_is_named_with_the_reason() {
+    let bench = Bench::new();
+    bench.write("shebang.sh", "#!/no/such/interpreter\n");
+    bench.write("text.sh", "echo\n");
+    bench.sh("chmod +x shebang.sh").exits(0);
+    for (program, said, searched) in [
+        ("./build.sh", "`./build.sh` could not be started: no such file or directory", false),
+        ("no-such-program", "`no-such-program` could not be started: no such file or directory", true),
+        ("./text.sh", "`./text.sh` could not be started: permission denied", false),
+        (
+            "./shebang.sh",
+            "could not be started: `/no/such/interpreter`, which its first line names, is not there",
+            false,
+        ),
+    ] {
+        bench.write("discern.toml", format!("[jobs.odd]\nrun = [\"{program}\", \"--all\"]\n"));
+        let failed = bench.discern(&["run"]).exits(1);
+        assert!(failed.stdout.contains(said), "{said}: {}", failed.shown());
+        // Where it was looked for is said where it was looked for anywhere.
+        assert_eq!(failed.stdout.contains("PATH is"), searched, "{}", failed.shown());
+    }
+}
+
+#[test]
+fn a_pathspec_that_selects_nothing_is_noted_where_it_is_written() {
+    let bench = Bench::proven_by_true();
+    bench.configure("inputs = [\"discern.toml\", \"sorce/**\", \"new\"]");
+    bench.write("new", "not committed, and there");
+    let run = bench.discern(&["run"]).exits(0);
+    let line = bench.read("discern.toml").lines().count();
+    let said =
+        format!("`sorce/**` in `inputs` (discern.toml:{line}:27) selects no file; `git discern done` refuses that");
+    assert!(run.stderr.contains(&said), "{said}: {}", run.shown());
+    assert_eq!(run.stderr.matches("selects no file").count(), 1, "{}", run.shown());
 }

@@ -37,7 +37,11 @@ fn a_claim_is_shown_with_its_progress_and_an_abandoned_one_with_what_takes_it_ov
     let other = bench.worktree("other");
     let done = begun(&other, &["done"]);
     handle(&bench);
-    let running = bench.discern(&["status"]).exits(0).shown();
+    let mut running = String::new();
+    crate::support::wait_for("the end of `ok`", || {
+        running = bench.discern(&["status"]).exits(0).shown();
+        running.contains("1 of 2 done")
+    });
     done.signal(Signal::KILL);
     drop(done);
     let mut abandoned = String::new();
@@ -99,4 +103,87 @@ fn a_record_that_cannot_be_read_is_named_with_what_forgets_it() {
     bench.git(&["update-ref", &format!("refs/discern/attempt/{commit}"), &blob]);
     let status = bench.discern(&["status"]).exits(0);
     assert!(status.stdout.contains(&format!("git discern recover --forget {commit}")), "{}", status.shown());
+}
+
+#[test]
+fn what_is_in_the_way_is_mended_before_anything_else_and_in_the_words_of_done() {
+    let bench = Bench::proven_by_true();
+    bench.job("bad", "exit 3");
+    bench.save("second");
+    bench.discern(&["done"]).exits(1);
+    bench.configure("# changed");
+    let hints = |bench: &Bench| bench.discern(&["status", "--json"]).exits(0).json()["hints"].clone();
+    let refused = bench.discern(&["done", "--json"]).exits(2).json();
+    assert_eq!(refused["diagnostics"][0]["fix"], "git commit -a");
+    assert_eq!(hints(&bench), serde_json::json!(["git commit -a"]));
+    bench.git(&["checkout", "-q", "discern.toml"]);
+    bench.write("stray", "");
+    assert_eq!(hints(&bench), serde_json::json!([]));
+    let advice = bench.discern(&["done", "--json"]).exits(2).json()["diagnostics"][0]["advice"].clone();
+    let status = bench.discern(&["status"]).exits(0);
+    assert!(status.stdout.contains(advice.as_str().expect("it is for a person to decide")), "{}", status.shown());
+}
+
+#[test]
+fn a_commit_that_can_not_be_proven_as_it_is_gets_no_hint_to_prove_it() {
+    let bench = Bench::proven_by_true();
+    bench.configure("inputs = [\"sorce/**\"]");
+    bench.save("second");
+    let status = bench.discern(&["status"]).exits(0);
+    let place = format!("(discern.toml:{}:11)", bench.read("discern.toml").lines().count());
+    assert!(status.stdout.contains(&place), "{place}: {}", status.shown());
+    assert!(!status.stdout.contains("git discern done"), "{}", status.shown());
+    let bare = bench.remote();
+    bench.git(&["push", "-q", "origin", "main"]);
+    let status = bare.discern(&["status"]).exits(0);
+    assert!(!status.stdout.contains("git discern done"), "{}", status.shown());
+}
+
+#[test]
+fn each_requirement_has_its_command_and_a_missed_limit_is_said() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("ok", "echo DISCERN_METRIC lines 7");
+    bench.standard("size", "up", "2", "cat numbers");
+    bench.configure("[standards.lines]\ndirection = \"up\"\nlimit = 5\nfrom = \"ok\"");
+    bench.write("numbers", "DISCERN_METRIC size 3\n");
+    bench.save("first");
+    bench.discern(&["done"]).exits(0);
+    let commands = |bench: &Bench| {
+        let document = bench.discern(&["status", "--json"]).exits(0).json();
+        let all = document["requirements"].as_array().expect("a list");
+        all.iter().map(|it| it["command"].as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    let expected = ["echo DISCERN_METRIC lines 7", "cat numbers", "output of ok"];
+    assert_eq!(commands(&bench), expected);
+    bench.write("numbers", "DISCERN_METRIC size 1\n");
+    bench.save("second");
+    bench.discern(&["done"]).exits(1);
+    assert_eq!(commands(&bench), expected);
+    let status = bench.discern(&["status"]).exits(0);
+    assert!(status.stdout.contains("1 is below the limit 2"), "{}", status.shown());
+}
+
+#[test]
+fn a_run_that_is_suspended_is_said_to_be_with_what_lets_it_go_on() {
+    let bench = gated();
+    for arguments in [&["done"][..], &["run", "gated"]] {
+        let run = begun(&bench, arguments);
+        let handle = handle(&bench);
+        assert_eq!(bench.discern(&["status", "--json"]).exits(0).json()["claims"][0]["suspended"], false);
+        run.signal(Signal::STOP);
+        let mut claim = serde_json::Value::Null;
+        crate::support::wait_for("a suspended run", || {
+            claim = bench.discern(&["status", "--json"]).exits(0).json()["claims"][0].clone();
+            claim["suspended"] == true
+        });
+        assert_eq!(claim["state"], "running");
+        assert_eq!(claim["operation"], handle.as_str());
+        assert_eq!(claim["command"], format!("kill -CONT {}", run.pid().as_raw_nonzero()));
+        let status = bench.discern(&["status"]).exits(0);
+        assert!(status.stdout.contains("suspended"), "{}", status.shown());
+        run.signal(Signal::CONT);
+        open(&bench);
+        run.wait().exits(0);
+    }
 }

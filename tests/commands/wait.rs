@@ -160,3 +160,21 @@ fn a_signal_ends_the_following_and_not_the_run() {
     open(&bench);
     done.wait().exits(0);
 }
+
+#[test]
+fn what_a_finished_run_checked_is_told_as_it_told_it() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.standard("size", "up", "2", "cat numbers");
+    bench.write("numbers", "DISCERN_METRIC size 3\n");
+    bench.save("first");
+    bench.discern(&["standards"]).exits(0);
+    let waited = bench.discern(&["wait"]).exits(0);
+    assert!(waited.stdout.contains(": 1 standard\n"), "{}", waited.shown());
+    bench.write("numbers", "DISCERN_METRIC size 1\n");
+    bench.save("second");
+    bench.discern(&["done"]).exits(1);
+    let waited = bench.discern(&["wait"]).exits(1);
+    assert!(waited.stdout.contains(": 1 is below the limit 2\n"), "{}", waited.shown());
+    assert!(!waited.stdout.contains(" ago"), "it ran there: {}", waited.shown());
+}

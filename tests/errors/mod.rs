@@ -58,6 +58,7 @@ const NOT_CAUSED: &[(&str, &str)] = &[
     ("not-exact", "a file system that can't hold the commit"),
     ("not-settled", "a full disk; tests/runs"),
     ("run-broken", "a full disk; tests/runs"),
+    ("suspended", "tests/commands/stop.rs: a run that was stopped"),
     ("store-error", "a full disk; tests/runs"),
 ];
 

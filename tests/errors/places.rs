@@ -28,6 +28,12 @@ fn a_git_that_is_too_old() {
     let head = seen.stdout.lines().take(2).collect::<Vec<_>>().join("\n");
     let _stable = bench.stable_snapshots();
     insta::assert_snapshot!("error-git-too-old", head);
+    // Enough of a git to come to a run.
+    let git = "#!/bin/sh\ncase \" $* \" in\n*\" version \"*) echo git version 2.30.1;;\n*) PATH=/usr/bin:/bin; exec git \"$@\";;\nesac\n";
+    bench.write("../old/git", git);
+    let refused = bench.with_variable("PATH", &path).discern(&["done", "--json"]).exits(2).json();
+    assert_eq!(refused["diagnostics"][0]["code"], "git-too-old");
+    assert!(!bench.has(".git/refs/discern/attempt"), "nothing was begun");
 }
 
 #[test]

@@ -132,3 +132,33 @@ fn line_ends_as_git_checks_them_out_and_the_files_mode_stay() {
     let after = std::fs::metadata(bench.path().join("discern.toml")).expect("it is there").permissions().mode();
     assert_eq!(after & 0o777, 0o664);
 }
+
+/// As an editor on another system saves it: with a byte-order mark, and two signs at the end of a line.
+const THEIRS: &str = r#"[gate]
+trunk = "main"
+[standards.size]
+direction = "up"
+limit = 1
+run = """
+value=3
+echo DISCERN_METRIC size $value
+"""
+[jobs.lines]
+run = """
+case x in
+  x) exit 0
+esac
+"""
+"#;
+
+#[test]
+fn a_file_of_another_system_is_read_as_it_is_meant_and_pinned_as_it_is_written() {
+    let bench = Bench::new();
+    bench.git(&["config", "core.autocrlf", "false"]);
+    let theirs = format!("\u{feff}{}", THEIRS.replace('\n', "\r\n"));
+    bench.write("discern.toml", &theirs);
+    bench.save("first");
+    bench.discern(&["done"]).exits(0);
+    bench.discern(&["standards", "--pin"]).exits(0);
+    assert_eq!(bench.read("discern.toml"), theirs.replace("limit = 1\r\n", "limit = 3\r\n"));
+}

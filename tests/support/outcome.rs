@@ -47,7 +47,7 @@ impl Outcome {
             }
         }
         for command in offered {
-            let typed = ["git ", "jj ", "cd "].iter().any(|word| command.starts_with(word));
+            let typed = ["git ", "jj ", "cd ", "kill -CONT "].iter().any(|word| command.starts_with(word));
             let filled_in = !command.contains(", ") && !command.contains("COMMIT") && !command.contains('\n');
             let keeps =
                 ["--abort", "--hard", "--force", "stash drop", "git clean"].iter().all(|it| !command.contains(it));

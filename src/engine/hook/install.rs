@@ -44,6 +44,9 @@ impl Hook {
             Err(error) => return Err(HookError::io(doing())(error)),
         };
         // A link that leads nowhere is somebody's, too.
+        if meta.is_dir() {
+            return Err(HookError::InTheWay { file: file.to_owned() });
+        }
         let text = match files::read_bounded(file, HOOK_BYTES_MAX) {
             Ok(text) => text.unwrap_or_default(),
             Err(_) if meta.is_symlink() => Vec::new(),
@@ -91,7 +94,8 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
             }
             Found::InFrontOf(theirs) => {
                 let text = script::in_front_of(&theirs, &finder).ok_or(HookError::Mangled { file: file.clone() })?;
-                write(&file, &text, hook.mode)?;
+                // Where ours were put in front of it, it was executable.
+                write(&file, &text, hook.mode | 0o111)?;
                 told.push(format!("our lines in `{}` were there already; renewed", file.display()));
             }
             Found::Mangled => return Err(HookError::Mangled { file }),
@@ -108,6 +112,29 @@ pub fn install(repository: &Repository, program: &str) -> Result<Installed, Hook
     told.extend(advice(&folder));
     told.extend(elsewhere_not_effective(repository));
     Ok(Installed { file, told })
+}
+
+/// Makes the hook executable again where it holds our lines and git ignores it for its mode; the file, if that was so.
+///
+/// # Errors
+/// It can't be read, or its mode can't be changed.
+pub fn make_executable(repository: &Repository) -> Result<Option<PathBuf>, HookError> {
+    let folder = HooksFolder::of(repository)?;
+    if folder.kind == Kind::Husky {
+        return Ok(None);
+    }
+    let file = folder.file();
+    let hook = match Hook::read(&file) {
+        Ok(hook) => hook.filter(|hook| !hook.is_executable()),
+        Err(HookError::InTheWay { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let Some(hook) = hook.filter(|hook| matches!(script::find(&hook.text), Found::Own(_) | Found::InFrontOf(_))) else {
+        return Ok(None);
+    };
+    let mode = std::fs::Permissions::from_mode(hook.mode | 0o111);
+    std::fs::set_permissions(&file, mode).map_err(HookError::io(format!("make `{}` executable", file.display())))?;
+    Ok(Some(file))
 }
 
 /// Puts our lines in front of a hook that was there before or, where that can't be, moves it aside.
@@ -255,6 +282,9 @@ fn note_program(repository: &Repository, program: &str) -> Result<(), HookError>
 fn write(file: &Path, text: &[u8], mode: u32) -> Result<(), HookError> {
     let doing = || format!("write `{}`", file.display());
     let folder = file.parent().unwrap_or(file);
+    if folder.exists() && !folder.is_dir() {
+        return Err(HookError::InTheWay { file: folder.to_owned() });
+    }
     std::fs::create_dir_all(folder).map_err(HookError::io(doing()))?;
     files::replace(file, text, mode, Durability::Synced).map_err(HookError::io(doing()))
 }

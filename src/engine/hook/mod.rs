@@ -15,7 +15,7 @@ mod state;
 pub mod update;
 
 pub use folder::{HooksFolder, Kind, Setting};
-pub use install::{Installed, install, uninstall};
+pub use install::{Installed, install, make_executable, uninstall};
 pub use state::{HookState, effective};
 
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub enum HookError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// A file can't be read or written.
-    #[error("{doing}")]
+    #[error("could not {doing}")]
     Io {
         /// What was being done.
         doing: String,
@@ -57,7 +57,7 @@ pub enum HookError {
         /// The hook.
         file: PathBuf,
     },
-    /// A hook that was moved aside would have to go where one is now.
+    /// A folder, or a file, is where something else has to go.
     #[error("`{}` is in the way", file.display())]
     InTheWay {
         /// What is in the way.

@@ -170,8 +170,8 @@ fn policy(repository: &Repository, updates: &[RefUpdate]) -> Result<(Push, Optio
     let config = match config {
         Ok(config) => config,
         Err(why) => {
-            let note = format!("trunk's `{}` can't be used ({why}): every branch must be proven", config::FILE);
-            return Ok((Push::default(), Some(note)));
+            let name = usual.as_ref().map_or("the pushed commit", |trunk| &trunk.name);
+            return Ok((Push::default(), Some(unusable(name, &why))));
         }
     };
     let named = match &config.gate.trunk {
@@ -182,10 +182,16 @@ fn policy(repository: &Repository, updates: &[RefUpdate]) -> Result<(Push, Optio
     match other {
         Some(other) => match config_at(repository, other.tip)? {
             Some(Ok(config)) => Ok((config.push, None)),
-            Some(Err(_)) | None => Ok((Push::default(), None)),
+            Some(Err(why)) => Ok((Push::default(), Some(unusable(&other.name, &why)))),
+            None => Ok((Push::default(), None)),
         },
         None => Ok((config.push, None)),
     }
+}
+
+/// That git discern's own rule holds, and why.
+fn unusable(of: &str, why: &str) -> String {
+    format!("the `{}` of {of} can't be used ({why}): every branch must be proven", config::FILE)
 }
 
 /// The configuration that a commit holds; nothing where it has none.

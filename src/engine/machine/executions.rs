@@ -23,7 +23,7 @@ use crate::evidence::{Reading, RequirementKey, RequirementKind};
 use crate::git::with_causes;
 use crate::id::Name;
 use crate::os::environment::{self, Inheritance, Marks, Variables};
-use crate::os::{hooks, process};
+use crate::os::{hooks, process, program};
 use crate::plan::Start;
 
 /// How many lines of a log are read to say what a shell did not find.
@@ -197,7 +197,7 @@ impl Machine<'_, '_> {
             let text = format!("job `{name}` left {count} process(es) that can't be ended: another user's, or stuck");
             self.tell(What::Note { text });
         }
-        let how = self.how(&active, &end);
+        let (mut how, program) = self.how(&active, &end);
         let passed = matches!(how, ExecutionHow::Exited { code: 0, .. });
         // On a tree as it stands, what a job leaves behind belongs to no subject.
         if let (true, RequirementKind::Job, Some(work), Some(_)) = (passed, key.kind, &self.work, &self.ground.snapshot)
@@ -209,8 +209,18 @@ impl Machine<'_, '_> {
             // What it used may be what it failed on.
             work.plan.left_over_for(&key).iter().for_each(|need| self.left_here.begins(need));
         }
-        if matches!(how, ExecutionHow::NotStarted { .. }) {
-            note_path(&active.log, &active.path);
+        if let ExecutionHow::NotStarted { why, .. } = &mut how {
+            match &program {
+                // It was not looked for in `PATH`.
+                Some(path) if path.contains('/') => {
+                    if let Some(interpreter) = program::missing_interpreter(&self.top.join(path)) {
+                        *why = format!(
+                            "`{path}` could not be started: `{interpreter}`, which its first line names, is not there"
+                        );
+                    }
+                }
+                _ => note_path(&active.log, &active.path),
+            }
         }
         let readings = self.readings(&active.start, &active.log);
         let declared = self.work.as_ref().and_then(|work| work.config.job(&key.name)).map(|job| job.artifacts.clone());
@@ -248,19 +258,22 @@ impl Machine<'_, '_> {
         measure::readings(self.session.repository, &details, log)
     }
 
-    fn how(&self, active: &Active, end: &JobEnd) -> ExecutionHow {
+    /// How it ended, and the program that could not be started, where that is known.
+    fn how(&self, active: &Active, end: &JobEnd) -> (ExecutionHow, Option<String>) {
         if active.timed_out
             && end.by_order
             && let Some((limit_ms, set_by)) = &active.limit
         {
             let seconds = limit_ms / 1000;
-            return ExecutionHow::TimedOut(format!("it ran longer than {seconds} s ({set_by})"));
+            return (ExecutionHow::TimedOut(format!("it ran longer than {seconds} s ({set_by})")), None);
         }
         if end.by_order {
-            return ExecutionHow::Ended;
+            return (ExecutionHow::Ended, None);
         }
         let tail = log::last_lines(&active.log, LINES_FOR_REASON).unwrap_or_default();
-        end.how(&active.command, &tail.texts().collect::<Vec<_>>())
+        let lines = tail.texts().collect::<Vec<_>>();
+        let program = end.not_started(&active.command, &lines).map(str::to_owned);
+        (end.how(&active.command, &lines), program)
     }
 }
 

@@ -189,7 +189,11 @@ fn runs(session: &Session<'_>, unfinished: &BTreeSet<OperationHandle>, now: Time
         let needed = unfinished.contains(&header.handle) || liveness == Liveness::Running;
         RunFolder { handle: header.handle, started_at: header.started_at, needed }
     });
-    choice::surplus_runs(folders.collect(), now)
+    let of_nobody = session.journals.unreadable().into_iter().map(|(handle, started_at)| {
+        let needed = unfinished.contains(&handle);
+        RunFolder { handle, started_at, needed }
+    });
+    choice::surplus_runs(folders.chain(of_nobody).collect(), now)
 }
 
 /// Reachability is asked for only where something is old enough to go.

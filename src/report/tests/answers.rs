@@ -97,13 +97,13 @@ fn a_cancelled_run_says_who_or_what_ended_it() {
         reason: "lease-lapsed".into(),
     };
     let retired = RunDocument { cancelled: Some(retired), ..document("done", Exit::Retired) };
-    insta::assert_snapshot!(told(&retired), @"cancelled: retired by attempt 00000000-0000-0000-0000-000000000009 (R1-9000-0000-0J) in worktree `other`, because its lease lapsed  (9f9f9f9f9f)");
+    insta::assert_snapshot!(told(&retired), @"cancelled  9f9f9f9f9f: retired by attempt 00000000-0000-0000-0000-000000000009 (R1-9000-0000-0J) in worktree `other`, because its lease lapsed");
     let standards = RunDocument { schema: "discern/standards/1".into(), ..retired.clone() };
     assert_eq!(told(&standards), told(&retired), "both say it the same way (C17)");
-    insta::assert_snapshot!(told(&cancelled("signal", Exit::Interrupted)), @"cancelled: interrupted (SIGINT)  (9f9f9f9f9f)");
-    insta::assert_snapshot!(told(&cancelled("signal", Exit::Hangup)), @"cancelled: the terminal went away (SIGHUP)  (9f9f9f9f9f)");
-    insta::assert_snapshot!(told(&cancelled("stopped", Exit::Terminated)), @"cancelled: stopped by `git discern stop`  (9f9f9f9f9f)");
-    insta::assert_snapshot!(told(&cancelled("tree-changed", Exit::Refused)), @"cancelled: the candidate moved or its files changed while it ran  (9f9f9f9f9f)");
+    insta::assert_snapshot!(told(&cancelled("signal", Exit::Interrupted)), @"cancelled  9f9f9f9f9f: interrupted (SIGINT)");
+    insta::assert_snapshot!(told(&cancelled("signal", Exit::Hangup)), @"cancelled  9f9f9f9f9f: the terminal went away (SIGHUP)");
+    insta::assert_snapshot!(told(&cancelled("stopped", Exit::Terminated)), @"cancelled  9f9f9f9f9f: stopped by `git discern stop`");
+    insta::assert_snapshot!(told(&cancelled("tree-changed", Exit::Refused)), @"cancelled  9f9f9f9f9f: the candidate moved or its files changed while it ran");
 }
 
 #[test]

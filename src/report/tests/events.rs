@@ -54,7 +54,7 @@ fn samples() -> Vec<What> {
 }
 
 fn told(event: &Event, detail: Detail, story: Story, color: bool) -> String {
-    let telling = Telling { detail, story, name_columns: 8 };
+    let telling = Telling { detail, story, answer_follows: false, name_columns: 8 };
     lines(event, telling).iter().map(|line| format!("    {}\n", visible(&line.paint(color)))).collect()
 }
 
