@@ -4,8 +4,10 @@
 //! clock, a file or a random source: whoever makes a fresh id passes the randomness in.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
@@ -19,6 +21,29 @@ pub struct NotAnId {
     pub expected: &'static str,
 }
 
+/// Reads a string and parses it where it stands: ids are most of what is read, and each copy would be an allocation.
+pub(crate) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: fmt::Display>,
+{
+    struct Text<T>(PhantomData<T>);
+
+    impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+
+    deserializer.deserialize_str(Text(PhantomData))
+}
+
 /// Serialises a type through its `Display` and `FromStr`.
 macro_rules! text_serde {
     ($type:ty) => {
@@ -30,8 +55,7 @@ macro_rules! text_serde {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                from_text(deserializer)
             }
         }
 
@@ -103,9 +127,11 @@ impl FromStr for ObjectId {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        unhex(text)
-            .and_then(|raw| Self::from_bytes(&raw).ok())
-            .ok_or_else(|| NotAnId { text: text.to_owned(), expected: "an object id" })
+        let mut bytes = [0; 32];
+        let length = text.len() / 2;
+        let is_one = matches!(length, 20 | 32) && unhex(text, &mut bytes[..length]);
+        let refused = || NotAnId { text: text.to_owned(), expected: "an object id" };
+        is_one.then_some(Self { length: length as u8, bytes }).ok_or_else(refused)
     }
 }
 
@@ -227,10 +253,9 @@ impl FromStr for Digest {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        unhex(text)
-            .and_then(|raw| raw.try_into().ok())
-            .map(Self)
-            .ok_or_else(|| NotAnId { text: text.to_owned(), expected: "a SHA-256 digest" })
+        let mut bytes = [0; 32];
+        let refused = || NotAnId { text: text.to_owned(), expected: "a SHA-256 digest" };
+        unhex(text, &mut bytes).then_some(Self(bytes)).ok_or_else(refused)
     }
 }
 
@@ -388,9 +413,11 @@ impl FromStr for OperationHandle {
 
 text_serde!(OperationHandle);
 
+/// The digits of lowercase hex.
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// Lowercase hex of `raw`.
 pub fn hex(raw: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(raw.len() * 2);
     for byte in raw {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));
@@ -399,27 +426,28 @@ pub fn hex(raw: &[u8]) -> String {
     text
 }
 
-/// The bytes that lowercase hex `text` stands for; nothing if it is anything else.
-pub fn unhex(text: &str) -> Option<Vec<u8>> {
+/// Puts the bytes that lowercase hex `text` stands for into `raw`; false if it is anything else, or more or fewer of them.
+pub fn unhex(text: &str, raw: &mut [u8]) -> bool {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
+    let mut wrong = 0;
+    for ([high, low], byte) in pairs.iter().zip(raw.iter_mut()) {
+        let (high, low) = (NIBBLES[usize::from(*high)], NIBBLES[usize::from(*low)]);
+        wrong |= high | low;
+        *byte = high << 4 | low & 15;
     }
-    let mut raw = Vec::with_capacity(pairs.len());
-    for [high, low] in pairs {
-        raw.push(nibble(*high)? << 4 | nibble(*low)?);
-    }
-    Some(raw)
+    rest.is_empty() && pairs.len() == raw.len() && wrong < 16
 }
 
-/// What one lowercase hex digit stands for.
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+/// What each lowercase hex digit stands for; 255 for any other byte.
+const NIBBLES: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[DIGITS[value as usize] as usize] = value;
+        value += 1;
     }
-}
+    values
+};
 
 #[cfg(test)]
 mod tests {

@@ -42,16 +42,18 @@ pub(crate) fn to_line<T: Serialize>(version: u32, content: &T) -> Result<String,
 /// What a line of version `known` holds.
 pub(crate) fn from_line<T: DeserializeOwned>(known: u32, line: &[u8]) -> Result<T, Unreadable> {
     let corrupt = |error: serde_json::Error| Unreadable::Corrupt(error.to_string());
+    // Once for all of its strings.
+    let line = str::from_utf8(line).map_err(|error| Unreadable::Corrupt(error.to_string()))?;
     // What we wrote ourselves begins with its version; only other lines are looked through for it first.
-    if line.strip_prefix(format!("{{\"version\":{known},").as_bytes()).is_some() {
-        return serde_json::from_slice(line).map_err(corrupt);
+    if line.starts_with(&format!("{{\"version\":{known},")) {
+        return serde_json::from_str(line).map_err(corrupt);
     }
-    let VersionOnly { version } = serde_json::from_slice(line).map_err(corrupt)?;
+    let VersionOnly { version } = serde_json::from_str(line).map_err(corrupt)?;
     if version > known {
         return Err(Unreadable::Newer { found: version, known });
     }
     if version == 0 {
         return Err(Unreadable::Corrupt("its format version is 0".to_owned()));
     }
-    serde_json::from_slice(line).map_err(corrupt)
+    serde_json::from_str(line).map_err(corrupt)
 }

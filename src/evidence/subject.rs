@@ -293,7 +293,8 @@ pub struct SubjectParts {
 impl SubjectParts {
     /// The salt of its variables' digests; `None` where there are no variables, or it is damaged.
     pub fn salt(&self) -> Option<Salt> {
-        crate::id::unhex(&self.salt).and_then(|bytes| bytes.try_into().ok()).map(Salt)
+        let mut bytes = [0; 16];
+        crate::id::unhex(&self.salt, &mut bytes).then_some(Salt(bytes))
     }
 }
 

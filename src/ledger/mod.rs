@@ -97,6 +97,13 @@ impl FoundReceipts {
     pub fn nothing(warning: String) -> Self {
         Self { warnings: vec![warning], ..Self::default() }
     }
+
+    /// Takes in what was found elsewhere.
+    fn add(&mut self, other: Self) {
+        self.receipts.extend(other.receipts);
+        self.warnings.extend(other.warnings);
+        self.newer |= other.newer;
+    }
 }
 
 /// The ledger of one repository.
@@ -192,37 +199,20 @@ impl<'r> Ledger<'r> {
         Ok(self.outcomes(commit)?.into_iter().rev().find(OutcomeEntry::decides))
     }
 
-    /// Every receipt for a subject, newest first.
+    /// Every receipt for a subject, newest first; an unreadable shard is a miss.
     ///
     /// # Errors
-    /// The ledger can't be read; an unreadable shard is a miss.
+    /// The ledger's ref can't be read.
     pub fn receipts(&self, subject: Subject) -> Result<FoundReceipts, LedgerError> {
-        let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
-        let shard = tree.lines_with(&ShardPath::receipt(&subject), &subject.to_string());
-        Ok(receipts_of(shard, |receipt| receipt.subject == subject))
+        Ok(self.snapshot()?.receipts(subject))
     }
 
-    /// The newest receipts of a requirement of that name, whatever their subject, at most eight: for `explain`.
+    /// The newest receipts of a requirement of that name, as [`Snapshot::nearest`] has them.
     ///
     /// # Errors
-    /// The ledger can't be read; an unreadable shard is a miss.
+    /// The ledger's ref can't be read.
     pub fn nearest(&self, kind: RequirementKind, name: &Name) -> Result<FoundReceipts, LedgerError> {
-        let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
-        let mut found = FoundReceipts::default();
-        let recent = match tree.shard(&ShardPath::recent(kind, name)) {
-            Ok(shard) => shard.recent(kind, name),
-            Err(error) => return Ok(FoundReceipts::nothing(error.to_string())),
-        };
-        for pointer in recent {
-            let of = |receipt: &Receipt| receipt.subject == pointer.subject && receipt.attempt == pointer.attempt;
-            let shard = tree.lines_with(&ShardPath::receipt(&pointer.subject), &pointer.subject.to_string());
-            let these = receipts_of(shard, of);
-            found.receipts.extend(these.receipts);
-            found.warnings.extend(these.warnings);
-            found.newer |= these.newer;
-        }
-        found.receipts.retain(|receipt| receipt.kind == kind);
-        Ok(found)
+        Ok(self.snapshot()?.nearest(kind, name))
     }
 
     /// Every outcome, for retention and for lists.
@@ -234,8 +224,10 @@ impl<'r> Ledger<'r> {
         let doing = |error: GitError| failed("read the ledger", &error);
         let mut outcomes = Vec::new();
         for path in tree.shards(shard::OUTCOME).map_err(doing)? {
-            let shard = tree.shard(&path).map_err(doing)?;
-            outcomes.extend(shard.outcomes().map_err(|error| failed("read the ledger", &error))?);
+            let shard = tree.shard_bytes(&path).map_err(doing)?;
+            for line in shard::lines(&shard) {
+                outcomes.push(shard::outcome(line).map_err(|error| failed("read the ledger", &error))?);
+            }
         }
         Ok(outcomes)
     }
@@ -248,10 +240,10 @@ impl<'r> Ledger<'r> {
         let Some(mut tree) = self.tree()? else { return Ok(FoundReceipts::default()) };
         let mut found = FoundReceipts::default();
         for path in tree.shards(shard::RECEIPT).map_err(|error| failed("read the ledger", &error))? {
-            let these = receipts_of(tree.shard(&path), |_| true);
-            found.receipts.extend(these.receipts);
-            found.warnings.extend(these.warnings);
-            found.newer |= these.newer;
+            found.add(match tree.shard_bytes(&path) {
+                Ok(shard) => shard::receipts(shard::lines(&shard)),
+                Err(error) => FoundReceipts::nothing(error.to_string()),
+            });
         }
         Ok(found)
     }
@@ -355,17 +347,6 @@ fn point_at_recent(tree: &mut LedgerTree<'_>, receipts: &[Receipt]) -> Result<()
         tree.put(&path, shard);
     }
     Ok(())
-}
-
-fn receipts_of(shard: Result<Shard, GitError>, wanted: impl Fn(&Receipt) -> bool) -> FoundReceipts {
-    let shard = match shard {
-        Ok(shard) => shard,
-        Err(error) => return FoundReceipts::nothing(error.to_string()),
-    };
-    let mut found = shard.receipts();
-    found.receipts.retain(wanted);
-    found.receipts.sort_by_key(|receipt| std::cmp::Reverse(receipt.finished_at));
-    found
 }
 
 fn failed(doing: &str, error: &(dyn std::error::Error + 'static)) -> LedgerError {

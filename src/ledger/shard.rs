@@ -1,5 +1,6 @@
 //! One file of the ledger: sorted JSON lines, each with a key.
 
+use bstr::{ByteSlice as _, Finder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -54,6 +55,40 @@ pub(super) struct Line {
     key: String,
     /// As it is stored: what is not ours to read is kept byte for byte.
     text: Vec<u8>,
+}
+
+/// The stored lines that hold `text`, without looking at the others one by one: a shard grows with the ledger.
+pub(super) fn lines_with<'s>(shard: &'s [u8], text: &str) -> impl Iterator<Item = &'s [u8]> {
+    let finder = Finder::new(text.as_bytes()).into_owned();
+    let mut rest = shard;
+    std::iter::from_fn(move || {
+        let at = finder.find(rest)?;
+        let begin = rest[..at].rfind_byte(b'\n').map_or(0, |end| end + 1);
+        let end = rest[at..].find_byte(b'\n').map_or(rest.len(), |length| at + length);
+        let line = &rest[begin..end];
+        rest = &rest[end..];
+        Some(line)
+    })
+}
+
+/// The stored lines, each without its end; what is empty is none.
+pub(super) fn lines(shard: &[u8]) -> impl Iterator<Item = &[u8]> {
+    shard.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+/// Every receipt in `lines` that can be read.
+pub(super) fn receipts<'s>(lines: impl Iterator<Item = &'s [u8]>) -> FoundReceipts {
+    let mut found = FoundReceipts::default();
+    for line in lines {
+        match Receipt::from_line(line) {
+            Ok(receipt) => found.receipts.push(receipt),
+            Err(error) => {
+                found.newer |= matches!(error, Unreadable::Newer { .. });
+                found.warnings.push(format!("a receipt can't be read: {error}"));
+            }
+        }
+    }
+    found
 }
 
 /// The outcome in a stored line.
@@ -141,8 +176,7 @@ pub(super) struct Shard {
 
 impl Shard {
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
-        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
-        Self { lines: lines.filter(|line| !line.is_empty()).map(Line::stored).collect() }
+        Self { lines: lines(bytes).map(Line::stored).collect() }
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -173,15 +207,7 @@ impl Shard {
         self.lines.len() != before
     }
 
-    /// Every outcome.
-    ///
-    /// # Errors
-    /// A line can't be read: what is known of its commit would be wrong without it.
-    pub(super) fn outcomes(&self) -> Result<Vec<OutcomeEntry>, Unreadable> {
-        self.lines.iter().map(|line| outcome(&line.text)).collect()
-    }
-
-    /// The same without the lines that are damaged; nothing if none is. A shard of `folder`.
+    /// It without the lines that are damaged; nothing if none is. A shard of `folder`.
     pub(super) fn without_damage(&self, folder: &str) -> Option<Self> {
         let corrupt = |line: &Line| match folder {
             OUTCOME => matches!(outcome(&line.text), Err(Unreadable::Corrupt(_))),
@@ -190,21 +216,6 @@ impl Shard {
         };
         let lines: Vec<Line> = self.lines.iter().filter(|line| !corrupt(line)).cloned().collect();
         (lines.len() < self.lines.len()).then_some(Self { lines })
-    }
-
-    /// Every receipt that can be read.
-    pub(super) fn receipts(&self) -> FoundReceipts {
-        let mut found = FoundReceipts::default();
-        for line in &self.lines {
-            match Receipt::from_line(&line.text) {
-                Ok(receipt) => found.receipts.push(receipt),
-                Err(error) => {
-                    found.newer |= matches!(error, Unreadable::Newer { .. });
-                    found.warnings.push(format!("a receipt can't be read: {error}"));
-                }
-            }
-        }
-        found
     }
 
     /// The pointers of one requirement name, newest first.

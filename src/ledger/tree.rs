@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use bstr::ByteSlice;
+use bstr::ByteSlice as _;
 
 use super::packs::Packs;
 use super::shard::{Shard, ShardPath};
@@ -44,13 +44,6 @@ impl<'r> LedgerTree<'r> {
             return Ok(shard.clone());
         }
         Ok(Shard::from_bytes(&self.shard_bytes(path)?))
-    }
-
-    /// The lines of the stored shard at `path` that hold `text`, without reading the others: a shard grows with the ledger.
-    pub(super) fn lines_with(&mut self, path: &ShardPath, text: &str) -> Result<Shard, GitError> {
-        let bytes = self.shard_bytes(path)?;
-        let lines: Vec<&[u8]> = bytes.lines_with_terminator().filter(|line| line.contains_str(text)).collect();
-        Ok(Shard::from_bytes(&lines.concat()))
     }
 
     /// The stored bytes of the shard at `path`, which have the id that the tree names; none where there is no shard.
