@@ -11,7 +11,8 @@ use crate::document::{CommitReport, CommitsDocument};
 use crate::engine::session::Session;
 use crate::engine::verifier::Verifier;
 use crate::exit::Exit;
-use crate::git::{GitError, Repository};
+use crate::git::Repository;
+use crate::git::revision::Listed;
 use crate::os::environment;
 use crate::os::pager::{self, Pager};
 use crate::os::terminal::Standard;
@@ -91,37 +92,18 @@ fn walk(
     only_flaky: bool,
     mut take: impl FnMut(CommitReport) -> ControlFlow<()>,
 ) -> anyhow::Result<()> {
-    let arguments = ["rev-list", "--no-commit-header", "--format=%H %T %s", "--end-of-options", history, "--"];
-    let mut problem = None;
-    verifier.repository().git().each_line(&arguments, |line| {
-        let mut report = match report(&mut verifier, line) {
-            Ok(report) => report,
-            Err(error) => {
-                problem = Some(error);
-                return ControlFlow::Break(());
-            }
-        };
+    let repository = verifier.repository();
+    repository.each_commit(history, |Listed { id, tree, summary }| {
+        let mut report = verifier.report_on(id, tree, summary);
         if only_flaky && report.flaky.is_empty() {
             return ControlFlow::Continue(());
         }
         if only_flaky {
-            // Without its receipts a requirement is flaky still; how often is not known.
-            let _ = verifier.count(&mut report);
+            verifier.count(&mut report);
         }
         take(report)
     })?;
-    problem.map_or(Ok(()), |error| Err(error.into()))
-}
-
-/// The report on the commit in one line of git's.
-fn report(verifier: &mut Verifier<'_, '_>, line: &[u8]) -> Result<CommitReport, GitError> {
-    let text = String::from_utf8_lossy(line);
-    let mut fields = text.splitn(3, ' ');
-    let mut field = || fields.next().unwrap_or_default();
-    match (field().parse(), field().parse()) {
-        (Ok(commit), Ok(tree)) => Ok(verifier.report_on(commit, tree, field().to_owned())),
-        _ => Err(GitError::Answer { command: "git rev-list".to_owned(), why: text.into_owned() }),
-    }
+    Ok(())
 }
 
 /// A reporter whose answer goes through the user's pager where that is due.

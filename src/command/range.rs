@@ -55,6 +55,7 @@ pub fn run(global: &Global, asked: &Asked<'_>) -> anyhow::Result<Exit> {
     let repository = here::repository()?;
     let ci = Ci::look(asked.junit)?;
     let commits = repository.commits(asked.range).map_err(|error| ci.refused(error.into()))?;
+    let commits: Vec<CommitId> = commits.into_iter().map(|commit| commit.id).collect();
     // Held for as long as this process lives: a signal between two runs ends the range as well.
     let signals = Signals::install(&Signal::OWNER)?;
     let answers = vec![None; commits.len()];

@@ -13,7 +13,7 @@ use crate::engine::session::Session;
 use crate::engine::verifier::{Verifier, VerifierError};
 use crate::exit::Exit;
 use crate::git::Repository;
-use crate::git::objects::Commit;
+use crate::git::revision::Listed;
 use crate::id::{CommitId, ObjectId};
 use crate::os::clock::{Clock as _, SystemClock};
 use crate::report::line::Line;
@@ -72,7 +72,7 @@ pub(super) fn cause(error: VerifierError) -> anyhow::Error {
 }
 
 /// The commits, each once, in the order in which they were named.
-fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Commit>> {
+fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Listed>> {
     let words = if args.stdin { from_stdin()? } else { args.revisions.clone() };
     let words = if words.is_empty() && !args.stdin { vec!["HEAD".to_owned()] } else { words };
     let mut seen = HashSet::new();
@@ -84,12 +84,10 @@ fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Commi
             && word.len() == repository.object_format().hex_length()
             && let Some(commit) = objects.commit_if_it_is_one(id)?
         {
-            commits.extend(Some(commit).filter(|commit| seen.insert(commit.id)));
+            commits.extend(Some(Listed::from(commit)).filter(|commit| seen.insert(commit.id)));
             continue;
         }
-        for commit in repository.commits(&word)?.into_iter().filter(|commit| seen.insert(*commit)) {
-            commits.push(objects.commit(commit)?);
-        }
+        commits.extend(repository.commits(&word)?.into_iter().filter(|commit| seen.insert(commit.id)));
     }
     Ok(commits)
 }

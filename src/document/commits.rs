@@ -47,7 +47,7 @@ impl CommitsDocument {
 pub struct CommitReport {
     /// The commit.
     pub commit: CommitId,
-    /// The first line of its message.
+    /// The subject of its message.
     pub summary: String,
     /// Where it stands.
     pub standing: CommitStanding,

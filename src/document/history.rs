@@ -51,7 +51,7 @@ pub struct StandardHistory {
 pub struct HistoryPoint {
     /// The commit.
     pub commit: CommitId,
-    /// The first line of its message.
+    /// The subject of its message.
     pub summary: String,
     /// When it was committed.
     pub committed_at: Timestamp,

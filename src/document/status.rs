@@ -23,7 +23,7 @@ pub struct StatusDocument {
     pub exit: u8,
     /// `HEAD`; null on an unborn branch and in a repository whose `HEAD` leads nowhere.
     pub candidate: Option<Candidate>,
-    /// The first line of its message.
+    /// The subject of its message.
     pub summary: Option<String>,
     /// Where it stands.
     pub standing: CommitStanding,

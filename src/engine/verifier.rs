@@ -35,6 +35,8 @@ pub struct Verifier<'s, 'r> {
     demands: HashMap<ObjectId, Rc<Demanded>>,
     /// The `discern.toml` of each tree.
     files: HashMap<TreeId, Option<ObjectId>>,
+    /// Whether both verdicts are known for a subject: commits on which one thing failed share the subjects of all else.
+    flaky: HashMap<(RequirementKind, Subject), bool>,
 }
 
 /// What a committed configuration demands of a Proof.
@@ -89,7 +91,8 @@ impl<'s, 'r> Verifier<'s, 'r> {
     fn with_records_of(session: &'s mut Session<'r>, candidates: Vec<CommitId>) -> Result<Self, VerifierError> {
         let records = candidates.into_iter().map(|candidate| (candidate, session.look(&candidate))).collect();
         let ledger = session.ledger.snapshot()?;
-        Ok(Self { session, records, ledger, demands: HashMap::new(), files: HashMap::new() })
+        let (demands, files, flaky) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Ok(Self { session, records, ledger, demands, files, flaky })
     }
 
     /// The repository.
@@ -134,13 +137,10 @@ impl<'s, 'r> Verifier<'s, 'r> {
         report
     }
 
-    /// How often each flaky requirement of a report failed, as far as receipts are kept.
-    ///
-    /// # Errors
-    /// The ledger can't be read.
-    pub fn count(&self, report: &mut CommitReport) -> Result<(), LedgerError> {
+    /// How often each flaky requirement of a report failed, as far as receipts are kept. Those that can't be read say nothing.
+    pub fn count(&mut self, report: &mut CommitReport) {
         for flaky in &mut report.flaky {
-            let receipts = self.session.ledger.receipts(flaky.subject)?.receipts;
+            let receipts = self.ledger.receipts(flaky.subject).receipts;
             let of_kind = receipts.iter().filter(|receipt| receipt.kind == flaky.kind);
             let mut counted = HowOften { failed: 0, tries: 0 };
             for receipt in of_kind {
@@ -151,7 +151,6 @@ impl<'s, 'r> Verifier<'s, 'r> {
             }
             flaky.how_often = Some(counted);
         }
-        Ok(())
     }
 
     /// Every outcome that decides, oldest first; or why that can't be known.
@@ -192,17 +191,20 @@ impl<'s, 'r> Verifier<'s, 'r> {
                 let passed_before = outcomes.iter().any(|outcome| outcome.outcome == Outcome::Passed);
                 let failed =
                     |it: &Bound| newest.failed.iter().any(|failed| (failed.kind, &failed.name) == (it.kind, &it.name));
-                let those = newest.bound().into_iter().filter(|it| passed_before && failed(it) || self.is_flaky(it));
-                report.flaky = those.map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
+                let mut those = newest.bound();
+                those.retain(|it| passed_before && failed(it) || self.is_flaky(it));
+                report.flaky = those.iter().map(|it| flaky_requirement(it.kind, &it.name, it.subject)).collect();
             }
             _ => report.reason = Some("its outcome holds no Proof".to_owned()),
         }
     }
 
     /// Whether both verdicts are known for what was checked. Receipts that can't be read say nothing.
-    fn is_flaky(&self, bound: &Bound) -> bool {
-        let receipts = self.session.ledger.receipts(bound.subject).unwrap_or_default().receipts;
-        evidence::flaky(receipts.iter().filter(|receipt| receipt.kind == bound.kind))
+    fn is_flaky(&mut self, &Bound { kind, subject, .. }: &Bound) -> bool {
+        *self.flaky.entry((kind, subject)).or_insert_with(|| {
+            let receipts = self.ledger.receipts(subject).receipts;
+            evidence::flaky(receipts.iter().filter(|receipt| receipt.kind == kind))
+        })
     }
 
     /// Why a Proof does not count for a commit.

@@ -60,6 +60,8 @@ const REMOVED: &[&str] = &[
 /// Variables that every git child of ours gets.
 const SET: &[(&str, &str)] = &[
     ("GIT_ADVICE", "0"),
+    // What lists commits would write each line by itself, and wake us for it.
+    ("GIT_FLUSH", "0"),
     // Grafts would make another history, and so another merge base, as replaced objects would.
     ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_NO_LAZY_FETCH", "1"),

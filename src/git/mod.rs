@@ -16,6 +16,7 @@ mod error;
 mod format;
 mod index;
 pub mod location;
+mod merge_base;
 pub mod objects;
 mod on_disk;
 pub mod pack;

@@ -4,6 +4,7 @@
 //! partial clone lacks. Writing makes a loose object: into a temporary file, synced, renamed, and then each directory that
 //! changed is synced, because neither gix nor git sync the directories (hazard 4).
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ use crate::time::Timestamp;
 /// The largest object that is read whole, in bytes: configurations, trees, records and ledger shards are far smaller.
 pub const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// What needs more room than this to be unpacked keeps it, and is not copied, in bytes.
+const ROOM_BYTES_MAX: usize = 1024 * 1024;
+
 /// How many packs there is room for at least.
 const SLOTS_MIN: usize = 512;
 
@@ -30,7 +34,10 @@ pub struct Objects {
     directory: PathBuf,
     format: ObjectFormat,
     sharing: Sharing,
-    database: gix::odb::Handle,
+    pub(super) database: gix::odb::Handle,
+    /// Where objects are unpacked, the next where the last was: that takes several times an object's size, which would be
+    /// asked of the system for each, and kept with it.
+    room: RefCell<Vec<u8>>,
 }
 
 /// What an object is.
@@ -55,7 +62,7 @@ pub struct Commit {
     pub tree: TreeId,
     /// Its parents.
     pub parents: Vec<CommitId>,
-    /// The first line of its message; not UTF-8 is replaced.
+    /// Its subject, as `git log --format=%s` has it: the lines before the first blank one, in one. Not UTF-8 is replaced.
     pub summary: String,
     /// When it was committed.
     pub committed_at: Timestamp,
@@ -84,7 +91,7 @@ impl Objects {
         let options = gix::odb::store::init::Options { slots, ..Default::default() };
         let database =
             gix::odb::at_opts(directory.clone(), format.to_gix(), [], options).map_err(GitError::io(doing))?;
-        Ok(Self { directory, format, sharing, database })
+        Ok(Self { directory, format, sharing, database, room: RefCell::default() })
     }
 
     /// Kind and size in bytes of an object, or nothing if the repository does not have it.
@@ -121,10 +128,15 @@ impl Objects {
 
     /// As [`Objects::read`], by a caller who has looked at the [`Objects::header`].
     pub(crate) fn read_whatever_its_size(&self, id: ObjectId) -> Result<Option<(ObjectKind, Vec<u8>)>, GitError> {
-        let mut buffer = Vec::new();
-        let found = self.database.try_find(&to_gix(id), &mut buffer).map_err(|error| damaged(id, &error))?;
+        let mut room = self.room.take();
+        let found = self.database.try_find(&to_gix(id), &mut room).map_err(|error| damaged(id, &error))?;
         let Some(kind) = found.map(|data| from_gix_kind(data.kind)) else { return Ok(None) };
-        Ok(Some((kind, buffer)))
+        if room.capacity() > ROOM_BYTES_MAX {
+            return Ok(Some((kind, room)));
+        }
+        let bytes = room.as_slice().to_owned();
+        self.room.replace(room);
+        Ok(Some((kind, bytes)))
     }
 
     /// A blob's content.
@@ -182,7 +194,7 @@ impl Objects {
             id,
             tree: TreeId(from_gix(&parsed.tree())),
             parents: parsed.parents().map(|parent| CommitId(from_gix(&parent))).collect(),
-            summary: parsed.message.lines().next().unwrap_or_default().to_str_lossy().trim().to_owned(),
+            summary: subject(parsed.message),
             committed_at: Timestamp::from_millis(seconds.saturating_mul(1000)),
         })
     }
@@ -366,6 +378,12 @@ fn from_gix_kind(kind: Kind) -> ObjectKind {
         Kind::Commit => ObjectKind::Commit,
         Kind::Tag => ObjectKind::Tag,
     }
+}
+
+fn subject(message: &[u8]) -> String {
+    let lines = message.lines().map(|line| line.trim_end()).skip_while(|line| line.is_empty());
+    let lines: Vec<&[u8]> = lines.take_while(|line| !line.is_empty()).collect();
+    lines.join(&b' ').to_str_lossy().trim().to_owned()
 }
 
 fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {

@@ -1,13 +1,15 @@
-//! What people call a commit, resolved; trunk and merge bases.
+//! What people call a commit, resolved; and trunk.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use bstr::ByteSlice;
 
 use super::error::GitError;
+use super::objects::Commit;
 use super::refs::RefValue;
 use super::repository::Repository;
-use crate::id::{CommitId, ObjectId};
+use crate::id::{CommitId, ObjectId, TreeId};
 
 /// The branch that limits and redefinitions are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +25,42 @@ pub struct Trunk {
 /// As many first parents are followed without asking git.
 const FIRST_PARENTS_MAX: usize = 100;
 
+/// One commit that git listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// Its subject.
+    pub summary: String,
+}
+
+impl From<Commit> for Listed {
+    fn from(Commit { id, tree, summary, .. }: Commit) -> Self {
+        Self { id, tree, summary }
+    }
+}
+
+impl Listed {
+    /// The commit in one line of a [`listing`].
+    fn parse(line: &[u8]) -> Result<Self, GitError> {
+        let text = String::from_utf8_lossy(line);
+        let mut fields = text.splitn(3, ' ');
+        let mut field = || fields.next().unwrap_or_default();
+        match (field().parse(), field().parse()) {
+            (Ok(id), Ok(tree)) => Ok(Self { id, tree, summary: field().trim().to_owned() }),
+            _ => Err(GitError::Answer { command: "git rev-list".to_owned(), why: text.into_owned() }),
+        }
+    }
+}
+
+/// How git is asked for the commits of a range. It reads them anyway, and quicker than we could: one after the other.
+fn listing<'a>(order: &[&'a str], range: &'a str) -> Vec<&'a str> {
+    let format = ["--no-commit-header", "--encoding=UTF-8", "--format=%H %T %s", "--end-of-options", range, "--"];
+    ["rev-list"].iter().chain(order).chain(&format).copied().collect()
+}
+
 /// How long git may take to list every commit that can be reached, in milliseconds.
 const REACHABLE_MS: u64 = 600_000;
 
@@ -34,41 +72,58 @@ impl Repository {
     /// The commit that `revision` names, through annotated tags. A name that means several refs is an error (B083).
     pub fn resolve(&self, revision: &str) -> Result<CommitId, GitError> {
         let missing = || GitError::NoSuchRevision { revision: revision.to_owned() };
-        if let Some((id, steps)) = self.simple(revision)? {
-            let objects = self.objects()?;
-            let mut commit = objects.peel_to_commit(id)?.ok_or_else(missing)?;
-            for _ in 0..steps {
-                commit = objects.commit(commit)?.parents.first().copied().ok_or_else(missing)?;
-            }
-            return Ok(commit);
+        if let Some(known) = self.resolve_here(revision)? {
+            return Ok(known);
         }
-        let asked = format!("{revision}^{{commit}}");
-        let finished = self.git().run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &asked])?;
+        let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &as_commit(revision)];
+        let finished = self.git().run(&arguments)?;
         let printed = finished.stdout.to_str_lossy().trim().to_owned();
         printed.parse().map_err(|_| missing())
     }
 
     /// The commits that a revision or a range (`a..b`, `a...b`, `^a b` is not one word) names: one for a revision, for a
     /// range all of them, oldest first.
-    pub fn commits(&self, revision_or_range: &str) -> Result<Vec<CommitId>, GitError> {
-        if !revision_or_range.contains("..") {
-            return self.resolve(revision_or_range).map(|commit| vec![commit]);
+    pub fn commits(&self, revision_or_range: &str) -> Result<Vec<Listed>, GitError> {
+        let Some((from, dots, to)) = sides(revision_or_range) else {
+            let commit = self.resolve(revision_or_range)?;
+            return Ok(vec![self.objects()?.commit(commit)?.into()]);
+        };
+        // What only git can resolve it resolves in the child that lists.
+        let word = |name: &str| {
+            let known = self.resolve_here(name)?;
+            Ok(known.map_or_else(|| as_commit(name), |commit| commit.to_string()))
+        };
+        let range = format!("{}{dots}{}", word(from)?, word(to)?);
+        let finished = self.git().run(&listing(&["--reverse", "--topo-order"], &range))?;
+        if !finished.status.success() {
+            // The side that names nothing has a better error.
+            self.resolve(from)?;
+            self.resolve(to)?;
         }
-        let range = self.history(revision_or_range)?;
-        let finished = self.git().run(&["rev-list", "--reverse", "--topo-order", "--end-of-options", &range])?;
-        ids(&finished.success()?)
+        finished.success()?.lines().map(Listed::parse).collect()
+    }
+
+    /// Hands the commits of a range, or of the whole history of a revision, as [`Self::history`] has it, to `take`, newest first
+    /// and while git still walks, until that says to stop.
+    pub fn each_commit(&self, history: &str, mut take: impl FnMut(Listed) -> ControlFlow<()>) -> Result<(), GitError> {
+        let mut problem = None;
+        self.git().each_line(&listing(&[], history), |line| match Listed::parse(line) {
+            Ok(commit) => take(commit),
+            Err(error) => {
+                problem = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        problem.map_or(Ok(()), Err)
     }
 
     /// What git is to be asked for the commits of a range, or of the whole history of a revision: full ids, which nothing in
-    /// the worktree is called. A side that is left out is `HEAD` (gitrevisions, "Dotted Range Notations").
+    /// the worktree is called.
     pub fn history(&self, revision_or_range: &str) -> Result<String, GitError> {
-        let Some(at) = revision_or_range.find("..") else {
-            return self.resolve(revision_or_range).map(|commit| commit.to_string());
-        };
-        let (from, rest) = revision_or_range.split_at(at);
-        let dots = if rest.starts_with("...") { "..." } else { ".." };
-        let side = |name: &str| self.resolve(if name.is_empty() { "HEAD" } else { name });
-        Ok(format!("{}{dots}{}", side(from)?, side(&rest[dots.len()..])?))
+        match sides(revision_or_range) {
+            None => self.resolve(revision_or_range).map(|commit| commit.to_string()),
+            Some((from, dots, to)) => Ok(format!("{}{dots}{}", self.resolve(from)?, self.resolve(to)?)),
+        }
     }
 
     /// Trunk as it is here: `name`, or else origin/HEAD, main, master. Its remote-tracking branch if there is one, else the
@@ -102,24 +157,24 @@ impl Repository {
         }
     }
 
-    /// The best common ancestor of two commits; nothing if they share no history that is here.
-    pub fn merge_base(&self, one: CommitId, other: CommitId) -> Result<Option<CommitId>, GitError> {
-        if one == other {
-            return Ok(Some(one));
-        }
-        let finished = self.git().run(&["merge-base", &one.to_string(), &other.to_string()])?;
-        if finished.status.code() == Some(1) {
-            return Ok(None);
-        }
-        Ok(ids(&finished.success()?)?.first().copied())
-    }
-
     /// Which of `commits` can be reached from some ref of the user's, or from a worktree's `HEAD`.
     pub fn reachable(&self, commits: &HashSet<CommitId>) -> Result<HashSet<CommitId>, GitError> {
         // `--all` means every ref and the `HEAD` of every worktree, where it has a commit (git-rev-list).
         let arguments = ["rev-list", "--exclude=refs/discern/*", "--all"];
         let listed = self.git().start_within(&arguments, REACHABLE_MS)?.finish()?.success()?;
         Ok(ids(&listed)?.into_iter().filter(|commit| commits.contains(commit)).collect())
+    }
+
+    /// The commit of what [`Self::simple`] knows, which there must be; nothing where git has to look.
+    fn resolve_here(&self, revision: &str) -> Result<Option<CommitId>, GitError> {
+        let Some((id, steps)) = self.simple(revision)? else { return Ok(None) };
+        let missing = || GitError::NoSuchRevision { revision: revision.to_owned() };
+        let objects = self.objects()?;
+        let mut commit = objects.peel_to_commit(id)?.ok_or_else(missing)?;
+        for _ in 0..steps {
+            commit = objects.commit(commit)?.parents.first().copied().ok_or_else(missing)?;
+        }
+        Ok(Some(commit))
     }
 
     /// `HEAD`, a full id, or a name that is exactly one ref, and how many first parents from there; nothing where git has to look.
@@ -203,6 +258,23 @@ fn first_parents(operators: &str) -> Option<usize> {
         rest = tail;
     }
     (rest.is_empty() && steps <= FIRST_PARENTS_MAX).then_some(steps)
+}
+
+/// Both sides of a range and the dots between them; nothing for what is none. A side that is left out is `HEAD`
+/// (gitrevisions, "Dotted Range Notations").
+fn sides(range: &str) -> Option<(&str, &str, &str)> {
+    let (from, rest) = range.split_at(range.find("..")?);
+    let (dots, to) = rest.split_at(if rest.starts_with("...") { 3 } else { 2 });
+    let or_head = |name| match name {
+        "" => "HEAD",
+        name => name,
+    };
+    Some((or_head(from), dots, or_head(to)))
+}
+
+/// What git takes for the commit that `revision` names, and for nothing else.
+fn as_commit(revision: &str) -> String {
+    format!("{revision}^{{commit}}")
 }
 
 /// One id to a line.

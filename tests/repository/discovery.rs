@@ -202,11 +202,32 @@ fn revisions_mean_what_git_says_and_two_meanings_are_an_error() {
         ] {
             assert!(repository.resolve(bad).is_err(), "{bad}");
         }
-        let range = repository.commits("topic/x..main").unwrap();
-        assert_eq!(
-            range.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            [bench.git(&["rev-parse", "main~1"]), bench.head()]
-        );
+        let listed = |range: &str| -> Vec<String> {
+            repository.commits(range).unwrap().iter().map(|commit| commit.id.to_string()).collect()
+        };
+        assert_eq!(listed("topic/x..main"), [bench.git(&["rev-parse", "main~1"]), bench.head()]);
+        for range in
+            ["HEAD~2..main", "..topic/x", "topic/x..", "topic/x...main^", "@{0}...main~2", "main~2..v1^{commit}"]
+        {
+            let gits = bench.git(&["rev-list", "--reverse", "--topo-order", range, "--"]);
+            assert_eq!(listed(range), gits.lines().collect::<Vec<_>>(), "{range}");
+        }
+        for (range, bad) in [
+            ("HEAD~9..main", "HEAD~9"),
+            ("main..nothing", "nothing"),
+            ("--all..main", "--all"),
+            ("^main..main", "^main"),
+            ("main^@..main", "main^@"),
+            ("main..main^!", "main^!"),
+            ("main..main^-..main", "main^-..main"),
+            ("main..main~1..main", "main~1..main"),
+            ("HEAD:f..main", "HEAD:f"),
+        ] {
+            match repository.commits(range) {
+                Err(GitError::NoSuchRevision { revision }) => assert_eq!(revision, bad, "{range}"),
+                other => panic!("{range}: {other:?}"),
+            }
+        }
         bench.git(&["tag", "main", "HEAD~1"]);
         match open(&bench).resolve("main") {
             Err(GitError::Ambiguous { candidates, .. }) => {
@@ -218,6 +239,20 @@ fn revisions_mean_what_git_says_and_two_meanings_are_an_error() {
         assert!(matches!(open(&bench).commits("topic/x..main"), Err(GitError::Ambiguous { .. })));
         // Trunk is a branch, never the tag.
         assert_eq!(open(&bench).trunk(Some("main")).unwrap().tip.to_string(), bench.head());
+    }
+}
+
+#[test]
+fn a_commits_summary_is_gits_subject_whoever_reads_it() {
+    let bench = Bench::new();
+    bench.save("1");
+    for message in ["one\n\nbody", "two \nlines\t\n \nbody", "\n\n late  one\r\n", "an %s, a caf\u{e9}", "\n"] {
+        bench.git(&["commit", "-q", "--allow-empty", "--allow-empty-message", "--cleanup=verbatim", "-m", message]);
+        let gits = bench.git(&["log", "-1", "--format=%s"]);
+        let repository = open(&bench);
+        assert_eq!(repository.head().unwrap().summary, gits, "{message:?}");
+        let listed = repository.commits("HEAD~1..HEAD").unwrap();
+        assert_eq!(listed, repository.commits("HEAD").unwrap(), "{message:?}");
     }
 }
 
@@ -241,6 +276,51 @@ fn trunk_is_the_remote_tracking_branch_if_there_is_one() {
     let detached = linked.save("3").parse().unwrap();
     let all = [trunk.tip, head, orphan, detached].into();
     assert_eq!(open(&bench).reachable(&all).unwrap(), [trunk.tip, head, detached].into());
+}
+
+/// Makes a commit with these parents, without touching the worktree; its tree is `HEAD`'s.
+fn commit_of(bench: &Bench, parents: &[&str]) -> String {
+    let parents: Vec<&str> = parents.iter().flat_map(|parent| ["-p", *parent]).collect();
+    bench.git(&[&["commit-tree", "-m", "c", "HEAD^{tree}"], parents.as_slice()].concat())
+}
+
+#[test]
+fn two_commits_meet_where_git_says() {
+    let bench = Bench::new();
+    let root = bench.save("1");
+    let mut trunk = vec![root.clone()];
+    for _ in 0..270 {
+        trunk.push(commit_of(&bench, &[trunk.last().unwrap()]));
+    }
+    let (near, far) = (commit_of(&bench, &[&trunk[269]]), commit_of(&bench, &[&root]));
+    // Each has merged the other: both parents are as good.
+    let crossed = [commit_of(&bench, &[&near, &trunk[270]]), commit_of(&bench, &[&trunk[270], &near])];
+    let merged = commit_of(&bench, &[&near, &far]);
+    let alone = commit_of(&bench, &[]);
+    let repository = open(&bench);
+    let pairs = [
+        (&near, &trunk[270]),
+        (&far, &trunk[270]),
+        (&trunk[260], &trunk[270]),
+        (&trunk[270], &root),
+        (&crossed[0], &crossed[1]),
+        (&merged, &trunk[270]),
+        (&merged, &far),
+        (&alone, &near),
+    ];
+    for (one, other) in pairs.into_iter().chain(pairs.map(|(one, other)| (other, one))) {
+        let gits = bench.try_git(&["merge-base", one, other]).stdout.trim().to_owned();
+        let ours = repository.merge_base(one.parse().unwrap(), other.parse().unwrap()).unwrap();
+        assert_eq!(ours.map(|id| id.to_string()).unwrap_or_default(), gits, "{one} {other}");
+    }
+    bench.git(&["branch", "topic", &near]);
+    bench.git(&["update-ref", "refs/heads/main", &trunk[270]]);
+    let from = format!("file://{}", bench.path().display());
+    bench.git(&["clone", "-q", "--depth=1", "--no-single-branch", &from, "../c"]);
+    let cut = open(&bench.at("../c"));
+    assert_eq!(cut.merge_base(near.parse().unwrap(), trunk[270].parse().unwrap()).unwrap(), None);
+    let nowhere = "1".repeat(40).parse().unwrap();
+    assert!(repository.merge_base(nowhere, near.parse().unwrap()).is_err());
 }
 
 #[test]

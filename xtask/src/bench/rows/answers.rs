@@ -2,6 +2,7 @@
 
 use git_discern::claim::record::{Attempt, Executor, Purpose};
 use git_discern::claim::transition::{self, History, Pen};
+use git_discern::git::revision::Listed;
 use git_discern::id::{AttemptId, Nonce, Token};
 use git_discern::os::boot;
 use git_discern::os::clock::{Clock as _, SystemClock};
@@ -117,7 +118,7 @@ fn claim_fifty(sample: &super::super::sample::Sample) -> anyhow::Result<()> {
     let repository = sample.open()?;
     let mut store = RefStore::new(&repository);
     let mut random = SystemRandom;
-    for commit in repository.commits("HEAD~50..HEAD")? {
+    for Listed { id: commit, tree, .. } in repository.commits("HEAD~50..HEAD")? {
         if matches!(store.read(&commit)?, git_discern::store::Found::Record { .. }) {
             continue;
         }
@@ -132,7 +133,7 @@ fn claim_fifty(sample: &super::super::sample::Sample) -> anyhow::Result<()> {
             journal: None,
         };
         let id: AttemptId = random.attempt(now.wall);
-        let tree = Some(repository.objects()?.commit(commit)?.tree);
+        let tree = Some(tree);
         let attempt = Attempt { id, generation: 0, purpose: Purpose::Done, rerun_of: None, commit, tree, executor };
         let pen = Pen { now, nonce: Nonce(random.uuid()), writer: None };
         let record = transition::reserve(None, History::default(), attempt, Token(random.uuid()), pen)?;
