@@ -219,7 +219,7 @@ impl<'s, S: Stage> Run<'s, S> {
             }
             let look_ms = slot_awaited.then(|| self.stage.now().monotonic_ms + SLOT_LOOK_MS);
             let ends = self.attend(look_ms);
-            self.take_in(ends, &mut schedule, evaluator, &mut worked);
+            self.take_in(ends, &mut schedule, parallel, evaluator, &mut worked);
         }
     }
 
@@ -329,29 +329,38 @@ impl<'s, S: Stage> Run<'s, S> {
         slots >= wanted
     }
 
-    /// Takes the ends of executions in: the tree check, then their receipts, all in one publication.
+    /// Takes the ends of executions in: the tree check, then their receipts, all in one publication. While the tree is looked
+    /// at, what waits for none of them runs already: what it finds counts only if the tree is the candidate's at its own end.
     fn take_in(
         &mut self,
         ends: Vec<ExecutionEnd>,
         schedule: &mut Schedule,
+        parallel: usize,
         evaluator: &mut dyn Evaluate,
         worked: &mut Worked,
     ) {
         if ends.is_empty() {
             return;
         }
+        let mut verdicts = Vec::new();
+        if !self.is_ending() {
+            verdicts = ends.iter().map(|end| evaluator.evaluate(end)).collect();
+            // After a failure nothing new starts.
+            if verdicts.iter().all(|(ended, _)| *ended == Ended::Passed) {
+                self.start_what_may(schedule, parallel);
+            }
+        }
         if !self.is_ending() {
             let keys: Vec<RequirementKey> = ends.iter().map(|end| end.key().clone()).collect();
             self.look_at_tree(&keys);
         }
-        let mut receipts = Vec::new();
-        for end in ends {
+        if self.is_ending() {
             // An end that the run itself brought about, or that came with a changed tree, is no verdict.
-            if self.is_ending() {
-                worked.cut_short.extend(end.start.serves);
-                continue;
-            }
-            let (ended, mut obtained) = evaluator.evaluate(&end);
+            worked.cut_short.extend(ends.into_iter().flat_map(|end| end.start.serves));
+            return;
+        }
+        let mut receipts = Vec::new();
+        for (end, (ended, mut obtained)) in ends.into_iter().zip(verdicts) {
             match schedule.finished(end.key(), ended) {
                 Next::Settled => {
                     for receipt in &obtained {
