@@ -240,8 +240,7 @@ fn look_at_worktree(
     document: &mut StatusDocument,
 ) -> Result<(), GitError> {
     let untracked = config.gate.untracked;
-    let look = look.map_or_else(|| session.repository.begin_to_look(untracked), Ok)?;
-    match session.repository.cleanliness_seen_by(look, head, untracked)? {
+    match session.repository.cleanliness_now(look, head, untracked)? {
         Cleanliness::Clean(()) => document.clean = Some(true),
         Cleanliness::Dirty { paths, causes } => {
             document.clean = Some(false);

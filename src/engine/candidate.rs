@@ -4,7 +4,7 @@ use super::no_answer::NoAnswer;
 use super::trunk::Comparison;
 use crate::config::{self, Colour, Config};
 use crate::document::{Candidate, Diagnostic, Refusal};
-use crate::git::{self, Cleanliness, Head, Snapshot};
+use crate::git::{self, Cleanliness, Head, Look, Snapshot};
 use crate::id::CommitId;
 
 /// What a run works on.
@@ -80,9 +80,13 @@ pub fn committed_config(repository: &git::Repository, head: &Head) -> Result<Con
     Ok(Config::parse(&bytes, config::FILE).map_err(|invalid| invalid.refusal(Colour::None))?)
 }
 
-/// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way.
-pub(super) fn check_clean(repository: &git::Repository, subject: &Subject) -> Result<Snapshot, NoAnswer> {
-    clean(repository.cleanliness(&subject.head, subject.config.gate.untracked)?)
+/// Refuses a worktree that is not exactly the candidate's tree, naming what is in the way. `look` was begun before, if there is one.
+pub(super) fn check_clean(
+    repository: &git::Repository,
+    look: Option<Look>,
+    subject: &Subject,
+) -> Result<Snapshot, NoAnswer> {
+    clean(repository.cleanliness(look, &subject.head, subject.config.gate.untracked)?)
 }
 
 /// What a look at the worktree comes to.

@@ -184,7 +184,7 @@ pub fn on_disk(commit: CommitId, session: &Session<'_>) -> Result<(Vec<InputEntr
     else {
         return Ok((Vec::new(), None));
     };
-    match repository.cleanliness(&head, Untracked::Ignore)? {
+    match repository.cleanliness(None, &head, Untracked::Ignore)? {
         Cleanliness::Clean(snapshot) => Ok((snapshot.on_disk().to_vec(), None)),
         Cleanliness::Dirty { paths, .. } => {
             let first = paths.first().map_or_else(String::new, |first| format!(" (`{}`)", first.path));

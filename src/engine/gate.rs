@@ -76,30 +76,30 @@ fn answer(
     repository.worktree()?;
     let asked_isolated = request.isolated || request.commit.is_some();
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
-    // Nothing takes longer than git's look at the worktree: it works while the answer is looked up.
-    let look = (answers && !asked_isolated).then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;
+    // Nothing takes longer than git's look at the worktree: it works while everything else is looked up.
+    let look = (!asked_isolated).then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;
     if answers {
         repository.refs().remember(&["refs/discern/"])?;
     }
     let mut subject = take_candidate(repository, request.commit)?;
     let isolated = asked_isolated || subject.config.gate.workspace == Workspace::Isolated;
+    let look = look.filter(|_| !isolated);
     if answers {
         let answer = standing_answer(request, session, &subject)?;
         repository.refs().forget();
-        // Where there is no answer yet, that look is of no use: a run looks at each file before git does.
-        let look = look.filter(|_| answer.is_some() && !isolated);
         if let Some(document) = answer {
-            if let Some(look) = look {
-                clean(repository.cleanliness_seen_by(look, &subject.head, subject.config.gate.untracked)?)?;
+            if !isolated {
+                clean(repository.cleanliness_now(look, &subject.head, subject.config.gate.untracked)?)?;
             }
             return Ok(RunDocument { candidate: Some(subject.candidate), ..document });
         }
     }
+    let comparison = trunk::compare(repository, subject.head.commit, &subject.config);
     let (snapshot, pool) = match isolated {
-        true => (None, Some(Pool::new(session.repository, &subject.config.gate)?)),
-        false => (Some(check_clean(session.repository, &subject)?), None),
+        true => (None, Some(Pool::new(repository, &subject.config.gate)?)),
+        false => (Some(check_clean(repository, look, &subject)?), None),
     };
-    subject.comparison = trunk::compare(session.repository, subject.head.commit, &subject.config)?;
+    subject.comparison = comparison?;
     if !subject.comparison.looser.is_empty() {
         return Ok(RunDocument { candidate: Some(subject.candidate), ..looser(request, &subject.comparison) });
     }
@@ -163,7 +163,7 @@ impl Gate<'_, '_> {
                     // Whatever happened while this run waited, it starts from what is there now.
                     if self.waiting.has_begun() && self.pool.is_none() {
                         self.subject_is_as_it_was()?;
-                        snapshot = Some(check_clean(self.session.repository, &self.subject)?);
+                        snapshot = Some(check_clean(self.session.repository, None, &self.subject)?);
                     }
                     if let Some(answer) = self.answer_of_another()? {
                         return Ok(answer);
@@ -339,7 +339,7 @@ impl Gate<'_, '_> {
             }
             (None, Some(snapshot)) => (self.session.repository, Place::InPlace, snapshot),
             (None, None) => {
-                let snapshot = check_clean(self.session.repository, &self.subject)?;
+                let snapshot = check_clean(self.session.repository, None, &self.subject)?;
                 (self.session.repository, Place::InPlace, snapshot)
             }
         };

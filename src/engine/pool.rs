@@ -233,7 +233,7 @@ impl<'r> Pool<'r> {
         if matches!(state, Cleanliness::Dirty { .. }) {
             // What is kept and not ignored is no cache.
             checkout.clean_unignored()?;
-            state = checkout.cleanliness(head, untracked)?;
+            state = checkout.cleanliness(None, head, untracked)?;
         }
         match state {
             Cleanliness::Clean(snapshot) => {

@@ -24,6 +24,7 @@ use super::index::Index;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
 use super::snapshot::{Snapshot, to_path};
+use super::status::Listing;
 use crate::config::Untracked;
 use crate::id::CommitId;
 use crate::os::files;
@@ -117,13 +118,13 @@ impl Repository {
     /// What lies in this checkout and is not tracked, folders that are wholly so as one, but for what `keep` selects (patterns
     /// as in `.gitignore`).
     pub fn left_over(&self, keep: &[String]) -> Result<Vec<BString>, GitError> {
-        finish(self.begin_to_list_left_over(keep)?)
+        self.begin_to_list_left_over(keep)?.finish()
     }
 
-    fn begin_to_list_left_over(&self, keep: &[String]) -> Result<Running, GitError> {
+    fn begin_to_list_left_over(&self, keep: &[String]) -> Result<Listing, GitError> {
         let words = ["ls-files", "-z", "--others", "--directory"].map(OsString::from);
         let words = [&words[..], &selected("-x", keep)].concat();
-        quiet(self.git()).start_within(&words, MOVE_MS)
+        quiet(self.git()).start_within(&words, MOVE_MS).map(Listing)
     }
 
     /// Removes what is not tracked, ignored or not, nested repositories included, but for what `keep` selects.
@@ -140,14 +141,16 @@ impl Repository {
 
     /// Looks whether this checkout is exactly `head`, and what else is in it but for what `keep` selects.
     pub fn look_through(&self, head: &Head, untracked: Untracked, keep: &[String]) -> Result<Survey, GitError> {
-        let index = Index::read(self, self.git_dir())?;
-        let snapshot = Snapshot::take(self, head, untracked, &index)?;
         // All of them only look, at the same time.
         let look = self.begin_to_look(untracked)?;
-        let unseen = Unseen::look(self.worktree()?, &index);
-        let listing = unseen.has_others.then(|| self.begin_to_list_left_over(keep)).transpose()?;
-        let state = self.judged(head, look, snapshot)?;
-        let left_over = listing.map(finish).transpose()?.unwrap_or_default();
+        let (findings, (snapshot, unseen, listing)) = self.findings(look, |look, index| {
+            let snapshot = Snapshot::take(self, head, look, index)?;
+            let unseen = Unseen::look(self.worktree()?, index);
+            let listing = unseen.has_others.then(|| self.begin_to_list_left_over(keep)).transpose()?;
+            Ok((snapshot, unseen, listing))
+        })?;
+        let state = self.judged(head, &findings, snapshot)?;
+        let left_over = listing.map(Listing::finish).transpose()?.unwrap_or_default();
         Ok(Survey { state, left_over, unseen })
     }
 
@@ -252,12 +255,6 @@ impl Unseen {
         }
         seen
     }
-}
-
-/// What a listing that git was asked for names.
-fn finish(listing: Running) -> Result<Vec<BString>, GitError> {
-    let listed = listing.finish()?.success()?;
-    Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
 }
 
 /// The folder that `path` lies in, empty for the top; none for the top itself.

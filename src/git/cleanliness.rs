@@ -119,39 +119,49 @@ pub(super) struct Findings {
 }
 
 impl Repository {
-    /// Whether this worktree is exactly the tree of `head`; with what later checks compare against, which is taken first.
-    pub fn cleanliness(&self, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
-        let index = Index::read(self, self.git_dir())?;
-        let snapshot = Snapshot::take(self, head, untracked, &index)?;
-        let look = self.begin_to_look(untracked)?;
-        // What status looks at is the index of this moment; read it again.
-        self.judged(head, look, snapshot)
+    /// Whether this worktree is exactly the tree of `head`, by a look that was begun before or begins now; with what later looks
+    /// compare against.
+    ///
+    /// The stat data is taken while git looks, and may be younger than what git saw of a file; [`Snapshot`] knows what follows.
+    pub fn cleanliness(
+        &self,
+        look: Option<Look>,
+        head: &Head,
+        untracked: Untracked,
+    ) -> Result<Cleanliness, GitError> {
+        let look = self.fitting(look, untracked)?;
+        let (findings, snapshot) = self.findings(look, |look, index| Snapshot::take(self, head, look, index))?;
+        self.judged(head, &findings, snapshot)
     }
 
-    /// Whether it is that now, by a look that was begun before; for an answer, which nothing is compared with later.
-    pub fn cleanliness_seen_by(
+    /// Whether it is that now; for an answer, which nothing is compared with later.
+    pub fn cleanliness_now(
         &self,
-        look: Look,
+        look: Option<Look>,
         head: &Head,
         untracked: Untracked,
     ) -> Result<Cleanliness<()>, GitError> {
-        let fits = look.untracked == untracked;
-        let look = if fits { look } else { self.begin_to_look(untracked)? };
-        self.judged(head, look, ())
+        let (findings, ()) = self.findings(self.fitting(look, untracked)?, |_, _| Ok(()))?;
+        self.judged(head, &findings, ())
     }
 
-    pub(super) fn judged<S>(&self, head: &Head, look: Look, kept: S) -> Result<Cleanliness<S>, GitError> {
-        let findings = self.findings(Index::read(self, self.git_dir()), look)?;
+    /// `look`, if it was begun and looks for what is asked; otherwise one that begins now.
+    fn fitting(&self, look: Option<Look>, untracked: Untracked) -> Result<Look, GitError> {
+        let fitting = look.filter(|look| look.untracked == untracked);
+        fitting.map_or_else(|| self.begin_to_look(untracked), Ok)
+    }
+
+    pub(super) fn judged<S>(&self, head: &Head, findings: &Findings, kept: S) -> Result<Cleanliness<S>, GitError> {
         if findings.reported.is_empty() && findings.commit == Some(head.commit) {
             return Ok(Cleanliness::Clean(kept));
         }
-        let causes = self.causes(head, &findings)?;
-        Ok(Cleanliness::Dirty { paths: sorted(findings.reported), causes })
+        let causes = self.causes(head, findings)?;
+        Ok(Cleanliness::Dirty { paths: sorted(findings.reported.clone()), causes })
     }
 
     /// What is in the way, as `look` sees it, of taking the worktree for the tree of `commit`.
     pub(super) fn dirty_now(&self, commit: CommitId, look: Look) -> Result<Vec<DirtyPath>, GitError> {
-        let findings = self.findings(Index::read(self, self.git_dir()), look)?;
+        let (findings, ()) = self.findings(look, |_, _| Ok(()))?;
         if findings.commit == Some(commit) {
             return Ok(sorted(findings.reported));
         }
@@ -160,14 +170,20 @@ impl Repository {
         Ok(sorted(files.collect()))
     }
 
-    /// Joins what `git status` says with what flags in the index, and submodules, hide from it.
-    pub(super) fn findings(&self, index: Result<Index, GitError>, look: Look) -> Result<Findings, GitError> {
-        let looked = index.and_then(|index| {
+    /// Joins what `git status` says with what flags in the index, and submodules, hide from it; and what `keep` makes of the
+    /// index meanwhile.
+    pub(super) fn findings<S>(
+        &self,
+        look: Look,
+        keep: impl FnOnce(&Look, &Index) -> Result<S, GitError>,
+    ) -> Result<(Findings, S), GitError> {
+        let looked = Index::read(self, self.git_dir()).and_then(|index| {
+            let kept = keep(&look, &index)?;
             let mut hidden = self.hidden(&index)?;
             hidden.extend(self.dirty_submodules(&index, look.untracked)?);
-            Ok((index, hidden))
+            Ok((index, hidden, kept))
         });
-        let (index, hidden) = match looked {
+        let (index, hidden, kept) = match looked {
             Ok(looked) => looked,
             Err(error) => {
                 // git's own words about a broken index are better than ours.
@@ -178,7 +194,7 @@ impl Repository {
         let status = look.finish()?;
         let mut reported = status.reported;
         reported.extend(hidden);
-        Ok(Findings { index, commit: status.commit, reported })
+        Ok((Findings { index, commit: status.commit, reported }, kept))
     }
 
     /// Files that `assume-unchanged` or `skip-worktree` hide from `git status` and that differ, or are absent.

@@ -92,7 +92,7 @@ pub struct Finished {
     pub stderr: Vec<u8>,
 }
 
-/// A git child that runs while we do something else.
+/// A git child that runs while we do something else. Dropped unheard, it ends.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -172,7 +172,6 @@ impl Git {
                 break;
             }
             if take(line.strip_suffix(b"\n").unwrap_or(&line)).is_break() {
-                running.abandon();
                 return Ok(());
             }
         }
@@ -246,23 +245,15 @@ impl Running {
         self.finish_with(&[])
     }
 
-    /// Ends it without waiting for an answer.
-    pub fn abandon(mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
     fn finish_with(mut self, input: &[u8]) -> Result<Finished, GitError> {
-        match self.converse(input) {
-            Ok((status, stdout, stderr)) => Ok(Finished { command: self.command, status, stdout, stderr }),
-            Err(source) => {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                if source.kind() == std::io::ErrorKind::TimedOut {
-                    return Err(GitError::TimedOut { command: self.command, limit_ms: self.limit_ms });
-                }
-                Err(GitError::io(format!("talk to `{}`", self.command))(source))
+        let conversation = self.converse(input);
+        let command = std::mem::take(&mut self.command);
+        match conversation {
+            Ok((status, stdout, stderr)) => Ok(Finished { command, status, stdout, stderr }),
+            Err(source) if source.kind() == std::io::ErrorKind::TimedOut => {
+                Err(GitError::TimedOut { command, limit_ms: self.limit_ms })
             }
+            Err(source) => Err(GitError::io(format!("talk to `{command}`"))(source)),
         }
     }
 
@@ -307,6 +298,13 @@ impl Running {
         take_what_is_there(&mut stdout, &mut out)?;
         take_what_is_there(&mut stderr, &mut err)?;
         Ok((status, out, err))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

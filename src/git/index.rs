@@ -17,6 +17,8 @@ pub(super) struct Tracked<'i> {
     pub(super) id: ObjectId,
     pub(super) skip_worktree: bool,
     pub(super) assume_unchanged: bool,
+    /// Of the file that git compared last.
+    pub(super) stat: gix::index::entry::Stat,
 }
 
 /// One worktree's index as it was when it was read.
@@ -43,6 +45,7 @@ impl Index {
             id: from_gix(&entry.id),
             skip_worktree: entry.flags.contains(Flags::SKIP_WORKTREE),
             assume_unchanged: entry.flags.contains(Flags::ASSUME_VALID),
+            stat: entry.stat,
         })
     }
 

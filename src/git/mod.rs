@@ -27,6 +27,7 @@ pub mod refs;
 pub mod repository;
 pub mod revision;
 pub mod snapshot;
+mod stat_data;
 mod status;
 mod submodule;
 pub mod tree;

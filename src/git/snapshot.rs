@@ -2,11 +2,11 @@
 //!
 //! For each tracked file, those of submodules included: size, mtime, ctime, inode and mode. ctime can't be set by a
 //! program, so that a file that was edited and put back is seen; it counts as changed even though its content is equal
-//! again. The snapshot is taken *before* `git status` looks, so that whatever happens to a file after git found it clean
-//! differs from what is kept here.
+//! again. It is known to be of the committed files where git compared them before it wrote the index and they are the same
+//! since, or where git finds them clean and they still have it afterwards.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -20,14 +20,18 @@ use super::location;
 use super::objects::MODE_TREE;
 use super::pathspec::Pathspecs;
 use super::repository::Repository;
+use super::stat_data::{Stat, stat_all};
+use super::status::{Beginning, Listing, Look};
 use super::tree::{InputEntry, MODE_SUBMODULE};
 use crate::config::Untracked;
 use crate::id::CommitId;
+use crate::os::files;
 
-/// How many files are worth a thread.
-const FILES_PER_THREAD: usize = 1_000;
-/// The most threads that look at files.
-const THREADS_MAX: usize = 8;
+/// How many files are read to find out whether they hold what is committed, where stat data does not tell, and the largest, in
+/// bytes.
+const COMPARED_MAX: usize = 64;
+const COMPARED_BYTES_MAX: u64 = 1024 * 1024;
+
 /// How deep submodules in submodules are followed.
 const SUBMODULE_DEPTH_MAX: u32 = 8;
 
@@ -61,22 +65,6 @@ pub enum How {
     Appeared,
 }
 
-/// What tells one state of a file from another. All zero for a file that is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Stat {
-    size: u64,
-    inode: u64,
-    mtime: (i64, i64),
-    ctime: (i64, i64),
-    mode: u32,
-}
-
-impl Stat {
-    fn is_file(&self) -> bool {
-        self.mode & 0o170_000 == 0o100_000
-    }
-}
-
 /// What the worktree was when a run began.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -84,22 +72,34 @@ pub struct Snapshot {
     branch: Option<String>,
     untracked: Untracked,
     files: Vec<(BString, Stat)>,
+    /// The folders that they are in.
+    folders: Vec<(BString, Stat)>,
     on_disk: Vec<InputEntry>,
+    has_submodules: bool,
+    /// Whether that stat data is known to be of the committed files. Otherwise the next look has to find out: git first, the
+    /// stat data afterwards.
+    is_known: bool,
+    /// The beginning of the last look that found everything as it was.
+    since: Beginning,
 }
 
 impl Snapshot {
-    /// Looks at every tracked file.
+    /// Looks at every tracked file, while `look` is under way.
     pub(super) fn take(
         repository: &Repository,
         head: &Head,
-        untracked: Untracked,
+        look: &Look,
         index: &Index,
     ) -> Result<Self, GitError> {
         let top = repository.worktree()?;
         let mut paths = Vec::with_capacity(index.len());
         collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
-        let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>())?;
-        let files: Vec<(BString, Stat)> = paths.into_iter().zip(stats).collect();
+        let has_submodules = index.tracked().any(|entry| entry.mode == MODE_SUBMODULE);
+        let folders = with_stat_data(top, folders_of(&paths))?;
+        let files = with_stat_data(top, paths)?;
+        let since = look.beginning;
+        let is_index_of_look = repository.index_file() == since.index && since.index.is_settled_at(since.time);
+        let is_known = !has_submodules && is_index_of_look && repository.are_as_recorded(index, &since.index, &files);
         let sizes = OnceCell::new();
         let size_of = |entry: &Tracked<'_>| {
             let plain = files.iter().filter(|(_, stat)| stat.is_file());
@@ -107,7 +107,9 @@ impl Snapshot {
             sizes.get_or_init(by_path).get(entry.path).copied()
         };
         let on_disk = repository.on_disk(index, &size_of)?;
-        Ok(Self { commit: head.commit, branch: head.branch.clone(), untracked, files, on_disk })
+        let Head { commit, branch, .. } = head.clone();
+        let untracked = look.untracked;
+        Ok(Self { commit, branch, untracked, files, folders, on_disk, has_submodules, is_known, since })
     }
 
     /// The tracked paths that are on disk otherwise than committed, though clean: part of what is checked.
@@ -131,12 +133,10 @@ impl Snapshot {
         }
         let mut found = BTreeMap::new();
         self.look_at_head(repository, &mut found)?;
-        // Both looks are at the same time. Whatever happened before is seen by one of them, and that is what counts: what
-        // happens to a file from here on differs from what is kept, and the next check sees it.
-        let look = repository.begin_to_look(self.untracked);
-        let stats = stat_all(top, &self.files.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>());
-        let looked = look.and_then(|look| Ok((repository.dirty_now(self.commit, look)?, stats?)));
-        let (dirty, stats) = match looked {
+        if found.is_empty() && self.is_unmoved(repository, top) {
+            return Ok(Vec::new());
+        }
+        let (beginning, dirty, stats) = match self.look(repository, top) {
             Ok(looked) => looked,
             Err(_) if !top.is_dir() => return Ok(gone),
             Err(error) => return Err(error),
@@ -159,9 +159,52 @@ impl Snapshot {
             }
         }
         if found.is_empty() {
+            // Of a file that was rewritten it is not known whether git saw it before or after.
+            self.is_known = rewritten.is_empty();
             rewritten.into_iter().for_each(|(at, now)| self.files[at].1 = now);
+            self.since = beginning;
         }
         Ok(found.into_iter().map(|(path, how)| Changed { path, how }).collect())
+    }
+
+    /// The beginning of a look, what git finds, and the stat data of now.
+    ///
+    /// Where the kept stat data is known to be of the committed files, both are looked up at the same time: what is the same now
+    /// was so all the while, and the rest is seen by one of the two. Otherwise git looks first: a file that it finds clean and
+    /// that has the kept stat data afterwards was clean from the beginning.
+    fn look(
+        &self,
+        repository: &Repository,
+        top: &Path,
+    ) -> Result<(Beginning, Vec<DirtyPath>, Vec<Stat>), GitError> {
+        let look = repository.begin_to_look(self.untracked)?;
+        let beginning = look.beginning;
+        let beside = self.is_known.then(|| stat_data(top, &self.files)).transpose()?;
+        let dirty = repository.dirty_now(self.commit, look)?;
+        Ok((beginning, dirty, beside.map_or_else(|| stat_data(top, &self.files), Ok)?))
+    }
+
+    /// Whether a change of anything tracked since the last look would show in the stat data.
+    pub fn is_settled(&self) -> bool {
+        let mut kept = self.files.iter().map(|(_, stat)| stat).chain([&self.since.index]);
+        self.is_known && !self.has_submodules && kept.all(|stat| stat.is_settled_at(self.since.time))
+    }
+
+    /// Whether nothing tracked can have changed since the last look, by stat data alone, and nothing untracked appeared. git,
+    /// which compares the same stat data with the index, and the index with the commit, need not do so again; whatever is in
+    /// doubt is left to it.
+    fn is_unmoved(&self, repository: &Repository, top: &Path) -> bool {
+        if !self.is_settled() {
+            return false;
+        }
+        let listing = (self.untracked == Untracked::Refuse).then(|| repository.begin_to_list_untracked());
+        let files = stat_data(top, &self.files).unwrap_or_default();
+        let folders = stat_data(top, &self.folders).unwrap_or_default();
+        files.iter().eq(self.files.iter().map(|(_, stat)| stat))
+            && folders.len() == self.folders.len()
+            && folders.iter().zip(&self.folders).all(|(now, (_, then))| now.is_same_folder(then))
+            && repository.index_file() == self.since.index
+            && listing.is_none_or(|listing| listing.and_then(Listing::finish).is_ok_and(|paths| paths.is_empty()))
     }
 
     fn look_at_head(&self, repository: &Repository, found: &mut BTreeMap<BString, How>) -> Result<(), GitError> {
@@ -174,6 +217,31 @@ impl Snapshot {
         };
         found.insert(BString::default(), how);
         Ok(())
+    }
+}
+
+impl Repository {
+    /// Whether each of `files`, all of `index`, was what the index names when its stat data was taken: git compared it before
+    /// it wrote that index, and it is the same since; of a few, by their content.
+    fn are_as_recorded(&self, index: &Index, index_file: &Stat, files: &[(BString, Stat)]) -> bool {
+        let mut compared = 0;
+        let entries = index.tracked().filter(|entry| entry.mode != MODE_TREE);
+        entries.zip(files).all(|(entry, (_, stat))| {
+            stat.is_recorded(&entry, index_file) || {
+                compared += 1;
+                compared <= COMPARED_MAX && self.holds(&entry, stat).unwrap_or(false)
+            }
+        })
+    }
+
+    /// Whether the file of `entry` holds, byte for byte, what the index names.
+    fn holds(&self, entry: &Tracked<'_>, stat: &Stat) -> Result<bool, GitError> {
+        let path = self.worktree()?.join(to_path(entry.path));
+        if !stat.is_file_of_mode(entry.mode) {
+            return Ok(false);
+        }
+        let bytes = files::read_bounded(&path, COMPARED_BYTES_MAX).ok().flatten();
+        Ok(bytes.map(|bytes| self.objects()?.blob_id(&bytes)).transpose()? == Some(entry.id))
     }
 }
 
@@ -215,36 +283,29 @@ fn collect(
     Ok(())
 }
 
-/// Looks at files, in several threads when there are many. Names are looked up from `top`, not from the root.
-fn stat_all(top: &Path, paths: &[&BStr]) -> Result<Vec<Stat>, GitError> {
-    let mut stats = vec![Stat::default(); paths.len()];
-    let top = std::fs::File::open(top).map_err(GitError::io(format!("open `{}`", top.display())))?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let threads = (paths.len() / FILES_PER_THREAD).clamp(1, cores);
-    let share = paths.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        for (paths, stats) in paths.chunks(share).zip(stats.chunks_mut(share)) {
-            let top = &top;
-            let look = move || paths.iter().zip(stats).for_each(|(path, stat)| *stat = stat_of(top, path));
-            if threads == 1 { look() } else { drop(scope.spawn(look)) }
+/// The folders that hold `paths`, each once.
+fn folders_of(paths: &[BString]) -> Vec<BString> {
+    let mut folders = BTreeSet::new();
+    for path in paths {
+        let mut folder = path.as_bstr();
+        while let Some(end) = folder.rfind_byte(b'/') {
+            folder = folder[..end].as_bstr();
+            if !folders.insert(folder) {
+                break;
+            }
         }
-    });
-    Ok(stats)
+    }
+    folders.into_iter().map(ToOwned::to_owned).collect()
 }
 
-fn stat_of(top: &std::fs::File, path: &BStr) -> Stat {
-    // The types of these fields differ from system to system.
-    #[expect(clippy::unnecessary_cast, reason = "see above")]
-    rustix::fs::statat(top, path.as_bytes(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW).map_or_else(
-        |_| Stat::default(),
-        |meta| Stat {
-            size: meta.st_size as u64,
-            inode: meta.st_ino as u64,
-            mtime: (meta.st_mtime as i64, meta.st_mtime_nsec as i64),
-            ctime: (meta.st_ctime as i64, meta.st_ctime_nsec as i64),
-            mode: meta.st_mode as u32,
-        },
-    )
+/// The stat data of now for each of `paths`.
+fn stat_data<T>(top: &Path, paths: &[(BString, T)]) -> Result<Vec<Stat>, GitError> {
+    stat_all(top, &paths.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>())
+}
+
+fn with_stat_data(top: &Path, paths: Vec<BString>) -> Result<Vec<(BString, Stat)>, GitError> {
+    let stats = stat_all(top, &paths.iter().map(|path| path.as_bstr()).collect::<Vec<_>>())?;
+    Ok(paths.into_iter().zip(stats).collect())
 }
 
 pub(super) fn to_path(path: &BStr) -> PathBuf {

@@ -6,6 +6,7 @@ use super::cleanliness::DirtyKind;
 use super::command::{Git, Running};
 use super::error::GitError;
 use super::repository::Repository;
+use super::stat_data::{FileTime, Stat, file_time_now};
 use crate::config::Untracked;
 use crate::id::{CommitId, ObjectId};
 
@@ -32,35 +33,60 @@ pub(super) struct Status {
 /// A look at the worktree that has begun: `git status` works while its asker does something else. Dropped unused, it ends.
 #[derive(Debug)]
 pub struct Look {
-    running: Option<Running>,
+    running: Running,
     pub(super) untracked: Untracked,
+    pub(super) beginning: Beginning,
+}
+
+/// The beginning of a look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) time: FileTime,
+    /// The index file as it was then.
+    pub(super) index: Stat,
 }
 
 impl Repository {
-    /// Begins to look whether the worktree is clean, for [`Repository::cleanliness_seen_by`].
+    /// Begins to look whether the worktree is clean, for [`Repository::cleanliness`].
     ///
     /// # Errors
     /// There is no worktree, or git can't be started.
     pub fn begin_to_look(&self, untracked: Untracked) -> Result<Look, GitError> {
         self.worktree()?;
-        Ok(Look { running: Some(start(self.git(), untracked)?), untracked })
+        let beginning = Beginning { time: file_time_now(), index: self.index_file() };
+        Ok(Look { running: start(self.git(), untracked)?, untracked, beginning })
+    }
+
+    /// The stat data of this worktree's index.
+    pub(super) fn index_file(&self) -> Stat {
+        Stat::of_file(&self.git_dir().join("index"))
+    }
+
+    /// Begins to list what is neither tracked nor ignored, as a look would.
+    pub(super) fn begin_to_list_untracked(&self) -> Result<Listing, GitError> {
+        let words = ["ls-files", "-z", "--others", "--exclude-standard"];
+        strict(self.git()).start_within(&words, STATUS_MS).map(Listing)
     }
 }
 
 impl Look {
-    pub(super) fn finish(mut self) -> Result<Status, GitError> {
-        match self.running.take() {
-            Some(running) => finish(running),
-            None => Ok(Status::default()),
-        }
+    pub(super) fn finish(self) -> Result<Status, GitError> {
+        finish(self.running)
     }
 }
 
-impl Drop for Look {
-    fn drop(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.abandon();
-        }
+/// A listing of paths that git makes while its asker does something else.
+#[derive(Debug)]
+pub(super) struct Listing(pub(super) Running);
+
+impl Listing {
+    /// What is listed.
+    ///
+    /// # Errors
+    /// git fails.
+    pub(super) fn finish(self) -> Result<Vec<BString>, GitError> {
+        let listed = self.0.finish()?.success()?;
+        Ok(listed.split_str("\0").filter(|path| !path.is_empty()).map(BString::from).collect())
     }
 }
 
@@ -79,7 +105,6 @@ const STRICT: &[&str] = &[
 
 /// Starts `git status`. Settings that would make it overlook a change are overridden: [`STRICT`], and a submodule's `ignore`.
 fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
-    let git = STRICT.iter().fold(git.clone(), |git, setting| git.with_setting(setting));
     let untracked = match untracked {
         Untracked::Refuse => "--untracked-files=all",
         Untracked::Ignore => "--untracked-files=no",
@@ -94,7 +119,11 @@ fn start(git: &Git, untracked: Untracked) -> Result<Running, GitError> {
         "--ignore-submodules=none",
         untracked,
     ];
-    git.start_within(&arguments, STATUS_MS)
+    strict(git).start_within(&arguments, STATUS_MS)
+}
+
+fn strict(git: &Git) -> Git {
+    STRICT.iter().fold(git.clone(), |git, setting| git.with_setting(setting))
 }
 
 /// Reads what it printed.

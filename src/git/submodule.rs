@@ -60,7 +60,7 @@ impl Repository {
             return Ok(Some(DirtyKind::Submodule));
         }
         let look = inner.begin_to_look(untracked)?;
-        let findings = inner.findings(Index::read(&inner, inner.git_dir()), look)?;
+        let (findings, ()) = inner.findings(look, |_, _| Ok(()))?;
         let partial = |reported: &Reported| reported.kind == DirtyKind::Sparse;
         Ok(match (findings.commit == named, findings.reported.as_slice()) {
             (true, []) => None,

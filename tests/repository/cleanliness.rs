@@ -2,16 +2,18 @@
 
 use git_discern::git::{Cause, Cleanliness, DirtyKind, How, Pathspecs, Repository, Snapshot, Untracked};
 
+use test_case::test_case;
+
 use crate::store::open;
-use crate::support::{Bench, Hash, Place, Refs};
+use crate::support::{Bench, Hash, Place, Refs, wait_for};
 
 /// What is in the way, as `kind path`, and why: the same for a run as for an answer.
 fn check(place: &Place, untracked: Untracked) -> (Vec<String>, Vec<Cause>) {
     let repository = open(place);
     let head = repository.head().unwrap();
     let look = repository.begin_to_look(untracked).unwrap();
-    let for_an_answer = named(repository.cleanliness_seen_by(look, &head, untracked).unwrap());
-    assert_eq!(named(repository.cleanliness(&head, untracked).unwrap()), for_an_answer);
+    let for_an_answer = named(repository.cleanliness_now(Some(look), &head, untracked).unwrap());
+    assert_eq!(named(repository.cleanliness(None, &head, untracked).unwrap()), for_an_answer);
     for_an_answer
 }
 
@@ -31,7 +33,7 @@ fn dirty(place: &Place) -> Vec<String> {
 
 fn snapshot(repository: &Repository) -> Snapshot {
     let head = repository.head().unwrap();
-    match repository.cleanliness(&head, Untracked::Refuse).unwrap() {
+    match repository.cleanliness(None, &head, Untracked::Refuse).unwrap() {
         Cleanliness::Clean(snapshot) => snapshot,
         dirty @ Cleanliness::Dirty { .. } => panic!("{dirty:?}"),
     }
@@ -264,4 +266,92 @@ fn a_worktree_that_is_gone_is_said_to_be_gone() {
 #[test]
 fn every_kind_has_a_place_in_the_order_of_importance() {
     assert!(DirtyKind::Unmerged < DirtyKind::Staged && DirtyKind::Staged < DirtyKind::Modified);
+}
+
+/// Git's look and the stat data are taken side by side: what happens to a file between the two, in either order, is seen by
+/// the next look, whether it is still there or was undone.
+#[test]
+fn what_happens_between_gits_look_and_the_stat_data_is_seen_later() {
+    let bench = with_files(&["f", "g"]);
+    let repository = open(&bench);
+    let head = repository.head().unwrap();
+    let mut taken_for_clean = 0;
+    for round in 0..24 {
+        let look = repository.begin_to_look(Untracked::Refuse).unwrap();
+        // Some of these looks are over by now, some are not.
+        (0..round % 6).for_each(|_| drop(bench.git(&["rev-parse", "HEAD"])));
+        bench.write("f", "edited\n");
+        let seen = repository.cleanliness(Some(look), &head, Untracked::Refuse).unwrap();
+        if let Cleanliness::Clean(mut snapshot) = seen {
+            taken_for_clean += 1;
+            let changed = snapshot.changed(&repository, None).unwrap();
+            assert_eq!(changed.first().map(|it| it.how), Some(How::Modified), "{changed:?}");
+            bench.write("f", "f\n");
+            let changed = snapshot.changed(&repository, None).unwrap();
+            assert_eq!(changed.first().map(|it| it.how), Some(How::Touched), "{changed:?}");
+        }
+        bench.write("f", "f\n");
+    }
+    assert!(taken_for_clean > 0, "each look was slower than five of git's own commands");
+}
+
+/// As above, and the file is put back while the next look is made: between what git sees and the stat data there, too.
+#[test]
+fn a_file_that_is_put_back_during_a_look_was_another_before() {
+    let bench = with_files(&["f", "g"]);
+    let repository = open(&bench);
+    let head = repository.head().unwrap();
+    let file = bench.path().join("f");
+    let mut taken_for_clean = 0;
+    for round in 0..36 {
+        let look = repository.begin_to_look(Untracked::Refuse).unwrap();
+        (0..3 + round % 3).for_each(|_| drop(repository.git().ask(&["rev-parse", "HEAD"])));
+        std::fs::write(&file, "edited\n").unwrap();
+        let seen = repository.cleanliness(Some(look), &head, Untracked::Refuse).unwrap();
+        if let Cleanliness::Clean(mut snapshot) = seen {
+            taken_for_clean += 1;
+            let git = repository.git().clone();
+            let changed = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..round % 4).for_each(|_| drop(git.ask(&["version"])));
+                    std::fs::write(&file, "f\n").unwrap();
+                });
+                snapshot.changed(&repository, None).unwrap()
+            });
+            assert!(!changed.is_empty(), "round {round}: nobody saw what the file was before");
+        }
+        std::fs::write(&file, "f\n").unwrap();
+    }
+    assert!(taken_for_clean > 0, "each look was slower than five of git's own commands");
+}
+
+/// Once all stat data is older than a tick of the clock, a look compares it, and asks git for untracked files alone.
+#[test_case("echo edited > f", &[("f", How::Modified)]; "an edit")]
+#[test_case("cp -p f ../f; echo F > f; cp -p ../f f", &[("f", How::Touched)]; "an edit that was undone, its date as well")]
+#[test_case("rm f", &[("f", How::Deleted)]; "a deletion")]
+#[test_case("chmod +x f", &[("f", How::Modified)]; "a mode")]
+#[test_case("echo n > new", &[("new", How::Appeared)]; "an untracked file")]
+#[test_case("echo n > d/new", &[("d/new", How::Appeared)]; "one in a folder")]
+#[test_case("mv d ../e && ln -s ../e d", &[("d", How::Appeared), ("d/deep", How::Deleted)]; "a folder replaced with a link")]
+#[test_case("mv i ../i && ln -s ../i i", &[("i/f", How::Deleted)]; "one that is ignored")]
+#[test_case("git update-index --cacheinfo 100755,$(git rev-parse HEAD:f),f", &[("f", How::Staged)]; "the index")]
+#[test_case("git rm -q --cached f", &[("f", How::Staged)]; "the index, and the file is untracked")]
+#[test_case("git commit -q --allow-empty -m x", &[("", How::HeadMoved)]; "a commit")]
+#[test_case("echo x > i/g", &[]; "an ignored file")]
+#[test_case("mkdir empty", &[]; "an empty folder")]
+fn what_happens_to_settled_files_is_seen(script: &str, expected: &[(&str, How)]) {
+    let bench = with_files(&["f", "d/deep", "i/f"]);
+    bench.write(".git/info/exclude", "/i\n");
+    let repository = open(&bench);
+    let mut snapshot = snapshot(&repository);
+    wait_for("a tick of the clock", || {
+        assert_eq!(snapshot.changed(&repository, None).unwrap(), vec![]);
+        snapshot.is_settled()
+    });
+    assert_eq!(snapshot.changed(&repository, None).unwrap(), vec![]);
+    let _ = bench.sh(script);
+    let changed = snapshot.changed(&repository, None).unwrap();
+    let found: Vec<(String, How)> = changed.into_iter().map(|it| (it.path.to_string(), it.how)).collect();
+    let expected: Vec<(String, How)> = expected.iter().map(|(path, how)| ((*path).to_owned(), *how)).collect();
+    assert_eq!(found, expected);
 }

@@ -150,3 +150,27 @@ fn the_change_that_one_job_makes_spoils_no_receipt_published_before() {
     assert_eq!(names[0]["name"], "good");
     wait_for("the end of everything", || scene.processes().is_empty());
 }
+
+/// How often git was asked for `subcommand`, by a program that stands before it on `PATH`.
+fn times_asked(scene: &Scene, subcommand: &str) -> usize {
+    let asked = scene.read("../asked");
+    asked.lines().filter(|line| line.split(' ').any(|word| word == subcommand)).count()
+}
+
+#[test]
+fn git_compares_tracked_files_once_and_lists_untracked_ones_after_each_job() {
+    let scene = Scene::new();
+    scene.write("discern.toml", "[gate]\ntrunk = \"main\"\nparallel = 1\n");
+    (0..4).for_each(|number| scene.job(&format!("job-{number}"), &format!("echo {number}")));
+    scene.save("first");
+    let real = scene.sh("command -v git").stdout.trim().to_owned();
+    scene.write("../bin/git", format!("#!/bin/sh\necho \"$@\" >>'{}/../asked'\nexec {real} \"$@\"\n", scene.path().display()));
+    let _ = scene.sh("chmod +x ../bin/git");
+    let before = scene.with_variable("PATH", &format!("{}/../bin:/usr/bin:/bin", scene.path().display()));
+    let index = scene.path().join(".git/index");
+    let age = || index.metadata().ok().and_then(|index| index.modified().ok()?.elapsed().ok());
+    wait_for("a tick of the clock", || age().is_some_and(|age| age.as_millis() > 100));
+    let _ = before.discern(&["done"]).exits(0);
+    assert_eq!(times_asked(&scene, "status"), 1, "{}", scene.read("../asked"));
+    assert_eq!(times_asked(&scene, "--others"), 4, "{}", scene.read("../asked"));
+}
