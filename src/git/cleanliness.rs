@@ -123,12 +123,7 @@ impl Repository {
     /// compare against.
     ///
     /// The stat data is taken while git looks, and may be younger than what git saw of a file; [`Snapshot`] knows what follows.
-    pub fn cleanliness(
-        &self,
-        look: Option<Look>,
-        head: &Head,
-        untracked: Untracked,
-    ) -> Result<Cleanliness, GitError> {
+    pub fn cleanliness(&self, look: Option<Look>, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
         let look = self.fitting(look, untracked)?;
         let (findings, snapshot) = self.findings(look, |look, index| Snapshot::take(self, head, look, index))?;
         self.judged(head, &findings, snapshot)

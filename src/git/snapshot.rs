@@ -85,12 +85,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Looks at every tracked file, while `look` is under way.
-    pub(super) fn take(
-        repository: &Repository,
-        head: &Head,
-        look: &Look,
-        index: &Index,
-    ) -> Result<Self, GitError> {
+    pub(super) fn take(repository: &Repository, head: &Head, look: &Look, index: &Index) -> Result<Self, GitError> {
         let top = repository.worktree()?;
         let mut paths = Vec::with_capacity(index.len());
         collect(repository, top, BString::default(), index, &mut paths, SUBMODULE_DEPTH_MAX)?;
@@ -172,11 +167,7 @@ impl Snapshot {
     /// Where the kept stat data is known to be of the committed files, both are looked up at the same time: what is the same now
     /// was so all the while, and the rest is seen by one of the two. Otherwise git looks first: a file that it finds clean and
     /// that has the kept stat data afterwards was clean from the beginning.
-    fn look(
-        &self,
-        repository: &Repository,
-        top: &Path,
-    ) -> Result<(Beginning, Vec<DirtyPath>, Vec<Stat>), GitError> {
+    fn look(&self, repository: &Repository, top: &Path) -> Result<(Beginning, Vec<DirtyPath>, Vec<Stat>), GitError> {
         let look = repository.begin_to_look(self.untracked)?;
         let beginning = look.beginning;
         let beside = self.is_known.then(|| stat_data(top, &self.files)).transpose()?;

@@ -164,7 +164,10 @@ fn git_compares_tracked_files_once_and_lists_untracked_ones_after_each_job() {
     (0..4).for_each(|number| scene.job(&format!("job-{number}"), &format!("echo {number}")));
     scene.save("first");
     let real = scene.sh("command -v git").stdout.trim().to_owned();
-    scene.write("../bin/git", format!("#!/bin/sh\necho \"$@\" >>'{}/../asked'\nexec {real} \"$@\"\n", scene.path().display()));
+    scene.write(
+        "../bin/git",
+        format!("#!/bin/sh\necho \"$@\" >>'{}/../asked'\nexec {real} \"$@\"\n", scene.path().display()),
+    );
     let _ = scene.sh("chmod +x ../bin/git");
     let before = scene.with_variable("PATH", &format!("{}/../bin:/usr/bin:/bin", scene.path().display()));
     let index = scene.path().join(".git/index");
