@@ -40,7 +40,7 @@ pub struct RunDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// What was to be proven.
     pub candidate: Option<Candidate>,
     /// The attempt that answers: this run's own or, when answered from a record, that one.
@@ -99,7 +99,7 @@ impl RunDocument {
             schema: format!("discern/{command}/1"),
             ok: exit == Exit::Success,
             outcome: exit.outcome(),
-            exit: exit.code(),
+            exit,
             candidate: None,
             attempt: None,
             requirements: Vec::new(),
@@ -357,7 +357,7 @@ pub struct InitDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// The file that was written.
     pub path: String,
     /// The names of the jobs in it. None: it demands nothing yet, and `done` refuses it.

@@ -1,10 +1,13 @@
 //! The exit statuses, once. Scripts rely on them.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// How a command ends, as the shell sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How a command ends, as the shell sees it. In documents it is the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
 pub enum Exit {
     /// 0: proven, passed, verified.
     Success,
@@ -86,10 +89,32 @@ impl Exit {
             Self::Hangup | Self::Interrupted | Self::Terminated => 7,
         }
     }
+}
 
-    /// The status with that number.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|exit| exit.code() == code)
+impl From<u8> for Exit {
+    /// The status with that number; one that nobody gives is a fault of whoever gave it.
+    fn from(code: u8) -> Self {
+        Self::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Internal)
+    }
+}
+
+impl From<Exit> for u8 {
+    fn from(exit: Exit) -> Self {
+        exit.code()
+    }
+}
+
+impl JsonSchema for Exit {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        u8::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        u8::json_schema(generator)
     }
 }
 

@@ -38,7 +38,7 @@ pub fn run(global: &Global, args: &Doctor) -> anyhow::Result<Exit> {
     let checks = checkup::look(&mut session, args.fix).map_err(done::cause)?;
     let document = DoctorDocument::new(checks);
     global.reporter().answer(&document, page);
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// The answer for people.

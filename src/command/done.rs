@@ -144,7 +144,7 @@ pub fn carry_out(global: &Global, request: &Request, junit: Option<&Path>) -> an
     if document.attempt.as_ref().is_some_and(|attempt| attempt.operation.is_some()) {
         retention::daily(&mut session);
     }
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// The cause itself, for which the edge has a sentence.

@@ -67,7 +67,7 @@ pub fn run(global: &Global, args: &Explain) -> anyhow::Result<Exit> {
         schema: "discern/explain/1".to_owned(),
         ok: true,
         outcome: Exit::Success.outcome(),
-        exit: Exit::Success.code(),
+        exit: Exit::Success,
         kind: forecast.key.kind,
         name,
         commit: forecast.commit,

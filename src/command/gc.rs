@@ -36,7 +36,7 @@ pub fn run(global: &Global, args: &Gc) -> anyhow::Result<Exit> {
         schema: "discern/gc/1".to_owned(),
         ok: true,
         outcome: Exit::Success.outcome(),
-        exit: Exit::Success.code(),
+        exit: Exit::Success,
         dry_run: args.dry_run,
         refs: surplus.refs.iter().map(|(candidate, _)| *candidate).collect(),
         runs: surplus.runs,

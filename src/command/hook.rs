@@ -86,7 +86,7 @@ fn answer(global: &Global, installed: Installed, repository: &Repository) -> any
     let mut reporter = global.reporter();
     reporter.answer(&document, page);
     reporter.diagnostics(&document.diagnostics);
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 fn document(done: Installed) -> HookDocument {
@@ -163,7 +163,7 @@ fn pre_push(global: &Global, remote: Option<&str>, url: Option<&str>) -> Exit {
     if global.settings.answer == Answer::Json {
         reporter.answer(&document, |_| Vec::new());
     }
-    Exit::from_code(document.exit).unwrap_or(Exit::Internal)
+    document.exit
 }
 
 fn judge(remote: &str, url: &str) -> anyhow::Result<HookDocument> {

@@ -135,7 +135,7 @@ fn document(draft: &detect::Draft) -> InitDocument {
         schema: "discern/init/1".into(),
         ok: true,
         outcome: OutcomeWord::Passed,
-        exit: Exit::Success.code(),
+        exit: Exit::Success,
         path: config::FILE.into(),
         jobs: draft.jobs.clone(),
         guessed: draft.guessed.clone(),

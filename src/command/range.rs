@@ -135,7 +135,7 @@ impl Range<'_> {
             for at in (0..apart.len()).rev() {
                 if let Some(status) = apart[at].child.try_wait()? {
                     let Apart { at, answer, .. } = apart.remove(at);
-                    let code = status.code().and_then(|code| u8::try_from(code).ok()).and_then(Exit::from_code);
+                    let code = status.code().and_then(|code| u8::try_from(code).ok()).map(Exit::from);
                     let document = self.read(at, answer, code.unwrap_or(Exit::Internal));
                     self.take(at, document, &mut self.global.reporter());
                 }
@@ -190,7 +190,7 @@ impl Range<'_> {
             reporter.finish(&document);
         }
         self.ci.annotate(&document, self.repository, reporter);
-        self.walk.end(at, Exit::from_code(document.exit).unwrap_or(Exit::Internal));
+        self.walk.end(at, document.exit);
         self.answers[at] = Some(document);
     }
 

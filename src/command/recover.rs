@@ -64,7 +64,7 @@ pub fn run(global: &Global, args: &Recover) -> anyhow::Result<Exit> {
     let mut reporter = global.reporter();
     reporter.diagnostics(&document.diagnostics);
     reporter.answer(&document, page);
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// Dead locks first, because they would keep a retirement from being written; then every claim; then what retired attempts
@@ -86,7 +86,7 @@ fn recover(dry_run: bool, session: &mut Session<'_>, document: &mut RecoverDocum
         }
     }
     if document.claims.iter().any(|claim| claim.action == RecoverAction::NotWritten) {
-        (document.ok, document.exit) = (false, Exit::Store.code());
+        (document.ok, document.exit) = (false, Exit::Store);
         document.outcome = Exit::Store.outcome();
     }
     Ok(())

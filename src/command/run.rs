@@ -38,5 +38,5 @@ pub fn run(global: &Global, args: &Run) -> anyhow::Result<Exit> {
     let request = Request { names, after_failure };
     let document = inner_loop::run(&request, &mut session, &mut reporter).map_err(done::cause)?;
     reporter.finish(&document);
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }

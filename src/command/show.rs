@@ -92,7 +92,7 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
         reporter.tell(&[Line::new().with(Role::Good, "wrote").with(Role::Plain, format!("  {}", path.display()))]);
     }
     answer(&shown, session.now().wall, global, &mut reporter);
-    Ok(Exit::from_code(shown.document.exit).unwrap_or(Exit::Internal))
+    Ok(shown.document.exit)
 }
 
 /// The command that would decide about the commit that was asked about.

@@ -104,12 +104,12 @@ fn measure_and_pin(global: &Global, request: &Request) -> anyhow::Result<Exit> {
     let mut document = gate::run(request, &mut session, &mut reporter).map_err(done::cause)?;
     if document.ok {
         document.pinned = Some(pinning::pin(&repository, &document, request.chosen.names()).map_err(pin_error)?);
-    } else if document.exit == Exit::Failed.code() {
+    } else if document.exit == Exit::Failed {
         let message = "no limit is pinned while a standard is red";
         document.diagnostics.push(Diagnostic::new("not-pinned", message));
     }
     reporter.finish(&document);
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// The cause itself, for which the edge has a sentence.

@@ -59,7 +59,7 @@ pub fn run(global: &Global, _args: &Status) -> anyhow::Result<Exit> {
     }
     let now = session.now().wall;
     reporter.answer(&document, |document| status::page(document, now));
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// The answer, and for people the page of a broken configuration.
@@ -110,7 +110,7 @@ fn blank() -> StatusDocument {
         schema: "discern/status/1".to_owned(),
         ok: true,
         outcome: Exit::Success.outcome(),
-        exit: Exit::Success.code(),
+        exit: Exit::Success,
         candidate: None,
         summary: None,
         standing: CommitStanding::None,
@@ -223,7 +223,7 @@ fn expected(prospect: Prospect) -> Option<ExpectedRequirement> {
 fn not_provable(refusal: Refusal, document: &mut StatusDocument) -> Option<String> {
     let missing = refusal.diagnostics.iter().all(|one| one.code.starts_with("config-") && one.code != "config-invalid");
     if !missing {
-        document.exit = refusal.exit.code();
+        document.exit = refusal.exit;
         document.ok = false;
         document.outcome = refusal.exit.outcome();
     }

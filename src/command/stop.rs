@@ -62,7 +62,7 @@ pub fn run(global: &Global, args: &Stop) -> anyhow::Result<Exit> {
         schema: "discern/stop/1".to_owned(),
         ok: exit == Exit::Success,
         outcome: exit.outcome(),
-        exit: exit.code(),
+        exit,
         hints: if ended_with.is_none() { vec![format!("git discern wait {handle}")] } else { Vec::new() },
         operation: handle,
         ended_with,

@@ -60,7 +60,7 @@ pub fn run(global: &Global, args: &Wait) -> anyhow::Result<Exit> {
             document
         }
     };
-    Ok(Exit::from_code(document.exit).unwrap_or(Exit::Internal))
+    Ok(document.exit)
 }
 
 /// A signal ended the following, and not the run.
@@ -98,12 +98,12 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
             document
         }
         Followed::Replaced(previous) => {
-            let mut document = RunDocument::new("wait", status(previous.exit_status));
+            let mut document = RunDocument::new("wait", previous.exit_status.into());
             document.candidate = seen.candidate;
             document.cancelled = (document.outcome == OutcomeWord::Cancelled).then(|| known::cancelled(&previous.by));
             document
         }
-        Followed::EndedUnclaimed { exit } => RunDocument::new("wait", status(exit)),
+        Followed::EndedUnclaimed { exit } => RunDocument::new("wait", exit.into()),
         Followed::Abandoned { pending, reason } => {
             let mut document = RunDocument::new("wait", Exit::Pending);
             let message =
@@ -149,8 +149,4 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
 fn committed(candidate: Option<&Candidate>, session: &Session<'_>) -> Option<Config> {
     let head = session.repository.detached(candidate?.commit).ok()?;
     committed_config(session.repository, &head).ok()
-}
-
-fn status(code: u8) -> Exit {
-    Exit::from_code(code).unwrap_or(Exit::Internal)
 }

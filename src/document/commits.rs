@@ -18,7 +18,7 @@ pub struct CommitsDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// The commits, in the order asked for.
     pub commits: Vec<CommitReport>,
     /// What went wrong, most important first.
@@ -34,7 +34,7 @@ impl CommitsDocument {
             schema: format!("discern/{command}/1"),
             ok: exit == Exit::Success,
             outcome: exit.outcome(),
-            exit: exit.code(),
+            exit,
             commits,
             diagnostics: Vec::new(),
             hints: Vec::new(),

@@ -16,7 +16,7 @@ pub struct DoctorDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status: 2 when something keeps runs from working.
-    pub exit: u8,
+    pub exit: Exit,
     /// What was looked at, in a fixed order.
     pub checks: Vec<DoctorCheck>,
     /// What went wrong, most important first.
@@ -34,7 +34,7 @@ impl DoctorDocument {
             schema: "discern/doctor/1".to_owned(),
             ok: !broken,
             outcome: exit.outcome(),
-            exit: exit.code(),
+            exit,
             checks,
             diagnostics: Vec::new(),
             hints: Vec::new(),

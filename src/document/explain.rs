@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Diagnostic;
 use crate::evidence::subject::SubjectParts;
 use crate::evidence::{RequirementKind, Verdict};
-use crate::exit::OutcomeWord;
+use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, Subject};
 use crate::time::Timestamp;
 
@@ -20,7 +20,7 @@ pub struct ExplainDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// Job or standard.
     pub kind: RequirementKind,
     /// Its name.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Diagnostic;
-use crate::exit::OutcomeWord;
+use crate::exit::{Exit, OutcomeWord};
 use crate::id::{CommitId, OperationHandle};
 
 /// The answer of `gc`.
@@ -17,7 +17,7 @@ pub struct GcDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// Whether nothing was dropped, only said.
     pub dry_run: bool,
     /// The commits whose finished attempt lost its ref. The ledger has the outcome.

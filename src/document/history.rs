@@ -20,7 +20,7 @@ pub struct HistoryDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// The newest commit that was looked at.
     pub tip: CommitId,
     /// How many commits were looked at, each one the first parent of the one before.
@@ -80,7 +80,7 @@ impl HistoryDocument {
             schema: "discern/standards-history/1".to_owned(),
             ok: true,
             outcome: OutcomeWord::Passed,
-            exit: Exit::Success.code(),
+            exit: Exit::Success,
             tip,
             commits,
             standards,

@@ -16,7 +16,7 @@ pub struct HookDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status; of `pre-push` 0 lets the push go on and 1 stops it.
-    pub exit: u8,
+    pub exit: Exit,
     /// The hook file; null for `pre-push`.
     pub file: Option<String>,
     /// What was done, and what to know, a sentence each.
@@ -48,7 +48,7 @@ impl HookDocument {
             schema: "discern/hook/1".to_owned(),
             ok: exit == Exit::Success,
             outcome: exit.outcome(),
-            exit: exit.code(),
+            exit,
             file: None,
             told: Vec::new(),
             unproven: Vec::new(),

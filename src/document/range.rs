@@ -17,7 +17,7 @@ pub struct RangeDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status: the worst of the commits'.
-    pub exit: u8,
+    pub exit: Exit,
     /// The range as it was named.
     pub range: String,
     /// The answer of each commit that was looked at, oldest first.
@@ -39,7 +39,7 @@ impl RangeDocument {
             schema: "discern/done-range/1".to_owned(),
             ok: exit == Exit::Success,
             outcome: exit.outcome(),
-            exit: exit.code(),
+            exit,
             range: range.to_owned(),
             commits: Vec::new(),
             first_failed: None,

@@ -17,7 +17,7 @@ pub struct RecoverDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status.
-    pub exit: u8,
+    pub exit: Exit,
     /// Whether nothing was done, only said.
     pub dry_run: bool,
     /// Every claim that is not finished.
@@ -44,7 +44,7 @@ impl RecoverDocument {
             schema: "discern/recover/1".to_owned(),
             ok: true,
             outcome: Exit::Success.outcome(),
-            exit: Exit::Success.code(),
+            exit: Exit::Success,
             dry_run,
             claims: Vec::new(),
             locks: Vec::new(),
@@ -114,7 +114,7 @@ pub struct StopDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status: 0 when the run is over.
-    pub exit: u8,
+    pub exit: Exit,
     /// The run.
     pub operation: OperationHandle,
     /// Its exit status, once it is over.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{AttemptSummary, Candidate, CommitStanding, Diagnostic, RequirementReport};
 use crate::claim::record::Purpose;
 use crate::evidence::{Proof, RequirementKind};
-use crate::exit::OutcomeWord;
+use crate::exit::{Exit, OutcomeWord};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle};
 use crate::time::Timestamp;
 
@@ -20,7 +20,7 @@ pub struct StatusDocument {
     /// The word for it.
     pub outcome: OutcomeWord,
     /// The exit status: 0 where the question could be answered, whatever the answer is.
-    pub exit: u8,
+    pub exit: Exit,
     /// `HEAD`; null on an unborn branch and in a repository whose `HEAD` leads nowhere.
     pub candidate: Option<Candidate>,
     /// The subject of its message.

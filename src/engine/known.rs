@@ -91,7 +91,7 @@ pub fn as_document(
     outcome: &OutcomeEntry,
     config: Option<&Config>,
 ) -> Result<RunDocument, LedgerError> {
-    let mut document = RunDocument::new(command, Exit::from_code(outcome.exit_status).unwrap_or(Exit::Internal));
+    let mut document = RunDocument::new(command, Exit::from(outcome.exit_status));
     match (outcome.outcome, &outcome.proof) {
         (Outcome::Passed, Some(proof)) => {
             document.requirements = proof.requirements.iter().map(|it| proven(config, it)).collect();

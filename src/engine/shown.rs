@@ -101,7 +101,7 @@ fn check(document: &mut RunDocument, outcome: &OutcomeEntry, config: Option<&Con
         Some(Err(why)) => why.to_string(),
         None => "this commit has no `discern.toml` that could be read".to_owned(),
     };
-    (document.ok, document.exit, document.outcome) = (false, Exit::Failed.code(), Exit::Failed.outcome());
+    (document.ok, document.exit, document.outcome) = (false, Exit::Failed, Exit::Failed.outcome());
     let message = format!("the recorded Proof does not count: {problem}");
     document.diagnostics.push(Diagnostic::new("proof-does-not-answer", message));
 }

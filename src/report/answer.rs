@@ -220,7 +220,7 @@ fn held(pending: &Pending, what: &str, now: Timestamp) -> Vec<Line> {
 
 fn cancelled(document: &RunDocument, what: &str, took_ms: Option<u64>) -> Line {
     let why = match &document.cancelled {
-        Some(cancelled) => cancellation(cancelled, Exit::from_code(document.exit)),
+        Some(cancelled) => cancellation(cancelled, Some(document.exit)),
         None => "stopped".to_owned(),
     };
     let after = took_ms.map_or(String::new(), |millis| format!(" after {}", phrase::duration(millis)));
