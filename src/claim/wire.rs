@@ -55,7 +55,7 @@ struct RecordV2 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     writer: Option<Token>,
     attempt: AttemptV2,
-    state: StateV2,
+    state: StateWire<FinishV2>,
     requirements: Vec<Bound>,
     receipts: Vec<Receipt>,
     transitions: Vec<Transition>,
@@ -97,26 +97,25 @@ struct JournalV2 {
     token: Token,
 }
 
+/// The state; what is said of an end differs from version to version.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "it lives for one conversion")]
-enum StateV2 {
-    Planning {
-        claim: ClaimV2,
-    },
-    Claimed {
-        claim: ClaimV2,
-    },
-    Finished {
-        outcome: Outcome,
-        finished_at: Timestamp,
-        by: EndedBy,
-        exit_status: u8,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        failed: Vec<Bound>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        proof: Option<Proof>,
-    },
+enum StateWire<F> {
+    Planning { claim: ClaimV2 },
+    Claimed { claim: ClaimV2 },
+    Finished(F),
+}
+
+#[derive(Serialize, Deserialize)]
+struct FinishV2 {
+    outcome: Outcome,
+    finished_at: Timestamp,
+    by: EndedBy,
+    exit_status: u8,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<Bound>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<Proof>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -134,7 +133,7 @@ struct ClaimV2 {
 #[derive(Deserialize)]
 struct RecordV1 {
     attempt: AttemptV1,
-    state: StateV1,
+    state: StateWire<FinishV1>,
     #[serde(default)]
     requirements: Vec<Bound>,
     #[serde(default)]
@@ -165,21 +164,11 @@ struct ExecutorV1 {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "it lives for one conversion")]
-enum StateV1 {
-    Planning {
-        claim: ClaimV2,
-    },
-    Claimed {
-        claim: ClaimV2,
-    },
-    Finished {
-        outcome: Outcome,
-        finished_at: Timestamp,
-        #[serde(default)]
-        proof: Option<Proof>,
-    },
+struct FinishV1 {
+    outcome: Outcome,
+    finished_at: Timestamp,
+    #[serde(default)]
+    proof: Option<Proof>,
 }
 
 /// The bytes of a record, in version 2.
@@ -218,7 +207,7 @@ impl From<&Record> for RecordV2 {
             sequence: record.sequence,
             writer: record.writer,
             attempt: AttemptV2::from(&record.attempt),
-            state: StateV2::from(&record.state),
+            state: StateWire::from(&record.state),
             requirements: record.requirements.clone(),
             receipts: record.receipts.clone(),
             transitions: record.transitions.clone(),
@@ -254,19 +243,19 @@ impl From<&Attempt> for AttemptV2 {
     }
 }
 
-impl From<&State> for StateV2 {
+impl From<&State> for StateWire<FinishV2> {
     fn from(state: &State) -> Self {
         match state {
             State::Planning(claim) => Self::Planning { claim: ClaimV2::from(claim) },
             State::Claimed(claim) => Self::Claimed { claim: ClaimV2::from(claim) },
-            State::Finished(finish) => Self::Finished {
+            State::Finished(finish) => Self::Finished(FinishV2 {
                 outcome: finish.outcome,
                 finished_at: finish.at,
                 by: finish.by.clone(),
                 exit_status: finish.exit_status,
                 failed: finish.failed.clone(),
                 proof: finish.proof.clone(),
-            },
+            }),
         }
     }
 }
@@ -327,9 +316,9 @@ impl From<RecordV2> for Record {
                 },
             },
             state: match wire.state {
-                StateV2::Planning { claim } => State::Planning(claim.into()),
-                StateV2::Claimed { claim } => State::Claimed(claim.into()),
-                StateV2::Finished { outcome, finished_at, by, exit_status, failed, proof } => {
+                StateWire::Planning { claim } => State::Planning(claim.into()),
+                StateWire::Claimed { claim } => State::Claimed(claim.into()),
+                StateWire::Finished(FinishV2 { outcome, finished_at, by, exit_status, failed, proof }) => {
                     State::Finished(Box::new(Finish { outcome, at: finished_at, by, exit_status, failed, proof }))
                 }
             },
@@ -344,9 +333,9 @@ impl From<RecordV2> for Record {
 impl From<RecordV1> for Record {
     fn from(wire: RecordV1) -> Self {
         let state = match wire.state {
-            StateV1::Planning { claim } => State::Planning(Claim::from(claim).of_version_1()),
-            StateV1::Claimed { claim } => State::Claimed(Claim::from(claim).of_version_1()),
-            StateV1::Finished { outcome, finished_at, proof } => State::Finished(Box::new(Finish {
+            StateWire::Planning { claim } => State::Planning(Claim::from(claim).of_version_1()),
+            StateWire::Claimed { claim } => State::Claimed(Claim::from(claim).of_version_1()),
+            StateWire::Finished(FinishV1 { outcome, finished_at, proof }) => State::Finished(Box::new(Finish {
                 outcome,
                 at: finished_at,
                 by: EndedBy::Owner { reason: None },
