@@ -83,6 +83,12 @@ fn is_named_and_mended(bench: &Bench, damage: &str, thing: &str, fix: &[&str]) {
     assert_eq!(bench.git(&["fsck", "--strict", "--no-dangling", "--no-progress"]), "");
 }
 
+#[track_caller]
+fn a_record_is_named_and_forgotten(bench: &Bench, damage: &str) {
+    let commit = bench.head();
+    is_named_and_mended(bench, damage, &format!("refs/discern/attempt/{commit}"), &["recover", "--forget", &commit]);
+}
+
 const NOTHING: &str = "1111111111111111111111111111111111111111";
 
 #[test_case("git update-ref $ref HEAD"; "a commit")]
@@ -98,14 +104,7 @@ const NOTHING: &str = "1111111111111111111111111111111111111111";
 #[test_case("git symbolic-ref $ref refs/heads/main"; "a symbolic ref")]
 fn a_damaged_record_is_named_and_forgotten(damage: &str) {
     for refs in [Refs::Files, Refs::Reftable] {
-        let bench = proven(refs);
-        let commit = bench.head();
-        is_named_and_mended(
-            &bench,
-            damage,
-            &format!("refs/discern/attempt/{commit}"),
-            &["recover", "--forget", &commit],
-        );
+        a_record_is_named_and_forgotten(&proven(refs), damage);
     }
 }
 
@@ -117,9 +116,7 @@ fn a_damaged_record_is_named_and_forgotten(damage: &str) {
 #[test_case("rm .git/$ref; ln -s ../../../HEAD .git/$ref"; "a symbolic link")]
 #[test_case("git pack-refs --all; git symbolic-ref $ref refs/heads/none"; "a symbolic ref to nothing, before a packed one")]
 fn a_damaged_file_of_a_ref_is_named_and_forgotten(damage: &str) {
-    let bench = proven(Refs::Files);
-    let commit = bench.head();
-    is_named_and_mended(&bench, damage, &format!("refs/discern/attempt/{commit}"), &["recover", "--forget", &commit]);
+    a_record_is_named_and_forgotten(&proven(Refs::Files), damage);
 }
 
 #[test_case("git update-ref $ledger HEAD"; "a commit")]

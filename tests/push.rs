@@ -2,15 +2,6 @@
 
 use crate::support::{Bench, Hash, Outcome, Place, Refs};
 
-/// A proven commit on `main`, a remote, and the hook.
-fn guarded() -> Bench {
-    let bench = Bench::proven_by_true();
-    bench.remote();
-    let _ = bench.discern(&["done"]).exits(0);
-    let _ = bench.discern(&["hook", "install"]).exits(0);
-    bench
-}
-
 fn prove(place: &Place) {
     let _ = place.discern(&["done"]).exits(0);
 }
@@ -29,7 +20,7 @@ fn stopped(outcome: Outcome, commits: &str) -> Outcome {
 
 #[test]
 fn a_proven_commit_leaves_in_silence_and_an_unproven_one_does_not() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     assert_eq!(push(&bench, &["origin", "main"]).exits(0).stderr, "");
     bench.save("second");
     let refused = stopped(push(&bench, &["origin", "main"]), "1 commit is");
@@ -42,7 +33,7 @@ fn a_proven_commit_leaves_in_silence_and_an_unproven_one_does_not() {
 
 #[test]
 fn deletions_pass_and_what_is_pushed_beside_them_is_judged() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main", "main:old"]).exits(0);
     bench.save("second");
     let _ = push(&bench, &["origin", ":old"]).exits(0);
@@ -51,7 +42,7 @@ fn deletions_pass_and_what_is_pushed_beside_them_is_judged() {
 
 #[test]
 fn the_pushed_id_is_judged_and_not_head() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.git(&["switch", "-q", "-c", "other"]);
     bench.save("unproven");
     bench.git(&["switch", "-q", "main"]);
@@ -64,7 +55,7 @@ fn the_pushed_id_is_judged_and_not_head() {
 
 #[test]
 fn a_branch_does_not_excuse_itself_where_trunk_cannot_be_read() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main"]).exits(0);
     bench.git(&["switch", "-q", "-c", "other"]);
     let text = bench.read("discern.toml");
@@ -78,7 +69,7 @@ fn a_branch_does_not_excuse_itself_where_trunk_cannot_be_read() {
 
 #[test]
 fn the_command_proves_the_commit_from_where_the_push_was_and_moves_nothing() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let linked = bench.worktree("topic");
     linked.save("unproven");
     let refused = stopped(push(&bench, &["origin", "topic"]), "1 commit is");
@@ -90,7 +81,7 @@ fn the_command_proves_the_commit_from_where_the_push_was_and_moves_nothing() {
 
 #[test]
 fn one_unproven_commit_is_named_once_for_all_its_refs() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.configure("[push]\nrequire = [\"refs/**\"]\ntags = \"tip\"");
     bench.save("policy");
     for tag in ["t1", "t2", "t3"] {
@@ -102,7 +93,7 @@ fn one_unproven_commit_is_named_once_for_all_its_refs() {
 
 #[test]
 fn tags_pass_unless_trunk_says_otherwise() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.save("unproven");
     bench.git(&["tag", "v1"]);
     let _ = push(&bench, &["origin", "v1"]).exits(0);
@@ -110,7 +101,7 @@ fn tags_pass_unless_trunk_says_otherwise() {
 
 #[test]
 fn refs_outside_require_pass() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.configure("[push]\nrequire = [\"refs/heads/main\", \"refs/heads/release/*\"]");
     bench.save("policy");
     let _ = push(&bench, &["origin", "HEAD:refs/for/main", "HEAD:refs/heads/topic"]).exits(0);
@@ -122,7 +113,7 @@ fn refs_outside_require_pass() {
 
 #[test]
 fn a_branch_can_not_excuse_itself() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main"]).exits(0);
     bench.git(&["switch", "-q", "-c", "sly"]);
     bench.configure("[push]\nrequire = [\"refs/heads/nothing\"]");
@@ -144,7 +135,7 @@ fn a_branch_can_not_excuse_itself() {
 
 #[test]
 fn a_commit_that_the_remote_has_passes_with_a_word() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.save("unproven");
     let _ = push(&bench, &["--no-verify", "origin", "main"]).exits(0);
     let passed = push(&bench, &["origin", "main:second", "main~1:refs/heads/third"]).exits(0);
@@ -155,7 +146,7 @@ fn a_commit_that_the_remote_has_passes_with_a_word() {
 
 #[test]
 fn what_another_remote_has_is_new_to_this_one() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.save("unproven");
     bench.git(&["init", "-q", "--bare", "../fork.git"]);
     bench.git(&["remote", "add", "origin/fork", "../fork.git"]);
@@ -165,7 +156,7 @@ fn what_another_remote_has_is_new_to_this_one() {
 
 #[test]
 fn a_forced_push_to_an_unproven_commit_is_stopped() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main"]).exits(0);
     bench.git(&["commit", "-q", "--amend", "-m", "amended"]);
     let _ = stopped(push(&bench, &["--force", "origin", "main"]), "1 commit is");
@@ -175,7 +166,7 @@ fn a_forced_push_to_an_unproven_commit_is_stopped() {
 
 #[test]
 fn only_the_tip_counts_unless_each_commit_must_be_proven() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main"]).exits(0);
     bench.save("in between");
     bench.save("tip");
@@ -197,7 +188,7 @@ fn only_the_tip_counts_unless_each_commit_must_be_proven() {
 
 #[test]
 fn pushes_by_url_of_a_detached_head_and_with_a_rename_are_judged() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.git(&["switch", "-q", "--detach"]);
     let _ = push(&bench, &["../o.git", "HEAD:refs/heads/a"]).exits(0);
     bench.save("unproven");
@@ -212,7 +203,7 @@ fn pushes_by_url_of_a_detached_head_and_with_a_rename_are_judged() {
 
 #[test]
 fn a_mirror_push_judges_branches_and_lets_our_own_refs_through() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["--mirror", "origin"]).exits(0);
     bench.configure("[push]\nrequire = [\"refs/**\"]");
     bench.save("policy");
@@ -223,7 +214,7 @@ fn a_mirror_push_judges_branches_and_lets_our_own_refs_through() {
 
 #[test]
 fn nothing_to_push_is_nothing_to_judge() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = push(&bench, &["origin", "main"]).exits(0);
     let _ = push(&bench, &["origin", "main"]).exits(0);
     let _ = bench.sh("sh .git/hooks/pre-push origin x </dev/null").exits(0);
@@ -231,7 +222,7 @@ fn nothing_to_push_is_nothing_to_judge() {
 
 #[test]
 fn shallow_and_partial_clones_are_judged() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.save("second");
     let _ = push(&bench, &["--no-verify", "origin", "main"]).exits(0);
     bench.at("../o.git").git(&["config", "uploadpack.allowFilter", "true"]);
@@ -249,7 +240,7 @@ fn shallow_and_partial_clones_are_judged() {
 
 #[test]
 fn the_hook_never_runs_a_job_and_never_looks_at_the_folder() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.job("loud", "touch ../ran");
     bench.save("loud");
     bench.write("discern.toml", "[jobs");
@@ -261,7 +252,7 @@ fn the_hook_never_runs_a_job_and_never_looks_at_the_folder() {
 
 #[test]
 fn another_checkouts_broken_file_stops_nobody() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let linked = bench.worktree("wt");
     bench.write("discern.toml", "[jobs");
     linked.save("second");
@@ -271,7 +262,7 @@ fn another_checkouts_broken_file_stops_nobody() {
 
 #[test]
 fn a_claim_in_progress_is_named_with_its_wait_line() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.job("slow", "echo > ../started; read line < ../fifo");
     bench.save("slow");
     let _ = bench.sh("mkfifo ../fifo").exits(0);
@@ -286,7 +277,7 @@ fn a_claim_in_progress_is_named_with_its_wait_line() {
 
 #[test]
 fn what_can_not_be_known_stops_the_push() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let commit = bench.head();
     let _ = bench
         .sh(&format!("git update-ref refs/discern/attempt/{commit} $(echo '{{' | git hash-object -w --stdin)"))
@@ -299,7 +290,7 @@ fn what_can_not_be_known_stops_the_push() {
 
 #[test]
 fn a_commit_without_a_configuration_is_stopped_and_told_to_get_one() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.git(&["rm", "-q", "discern.toml"]);
     bench.save("dropped");
     let refused = stopped(push(&bench, &["origin", "main"]), "1 commit is");
@@ -323,14 +314,14 @@ fn reftable_and_sha256_are_the_same() {
 
 #[test]
 fn many_refs_are_judged_at_once() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let _ = bench.sh("for i in $(seq 300); do echo \"create refs/heads/b/$i $(git rev-parse HEAD)\"; done | git update-ref --stdin").exits(0);
     let _ = push(&bench, &["origin", "refs/heads/b/*:refs/heads/b/*"]).exits(0);
 }
 
 #[test]
 fn the_refusal_is_a_document_when_json_is_asked_for() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let head = bench.save("second");
     let line = format!("refs/heads/main {head} refs/heads/main {}", "0".repeat(40));
     let document = bench.sh(&format!("echo {line} | git-discern hook pre-push --json origin ../o.git")).exits(1).json();
@@ -341,7 +332,7 @@ fn the_refusal_is_a_document_when_json_is_asked_for() {
 
 #[test]
 fn several_commits_on_the_way_are_proven_by_one_command() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let first = bench.head();
     bench.configure("[push]\ncommits = \"all\"");
     bench.save("policy");
@@ -356,7 +347,7 @@ fn several_commits_on_the_way_are_proven_by_one_command() {
 
 #[test]
 fn a_failed_commit_is_looked_at_before_it_is_tried_again() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.job("bad", "exit 3");
     bench.save("second");
     let _ = bench.discern(&["done"]).exits(1);

@@ -4,15 +4,6 @@ use std::net::{TcpListener, TcpStream};
 
 use crate::support::{Bench, Running, wait_for};
 
-/// A proven commit, a bare repository `o.git` beside it, and the hook.
-fn guarded() -> Bench {
-    let bench = Bench::proven_by_true();
-    bench.remote();
-    let _ = bench.discern(&["done"]).exits(0);
-    let _ = bench.discern(&["hook", "install"]).exits(0);
-    bench
-}
-
 /// A proven commit leaves by `url`, an unproven one does not, and what is there already passes.
 fn guards(bench: &Bench, url: &str) {
     bench.git(&["remote", "set-url", "origin", url]);
@@ -28,14 +19,14 @@ fn guards(bench: &Bench, url: &str) {
 
 #[test]
 fn over_the_file_protocol() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let url = format!("file://{}", bench.root().join("o.git").display());
     guards(&bench, &url);
 }
 
 #[test]
 fn over_git_daemon() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
     // The program itself: `git daemon` would be its parent, and ending that would leave it.
     let program = format!("{}/git-daemon", bench.git(&["--exec-path"]));
@@ -56,7 +47,7 @@ fn over_git_daemon() {
 
 #[test]
 fn over_smart_http() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     if bench.sh("command -v python3").status != 0 {
         eprintln!("not tested: there is no python3 to serve it");
         return;
@@ -79,7 +70,7 @@ fn has_ours(bench: &Bench, folder: &str) -> bool {
 
 #[test]
 fn clones_fetches_and_pushes_carry_nothing_of_ours_unless_asked() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     for (number, base) in [String::new(), "file://".to_owned()].into_iter().enumerate() {
         let here = format!("{base}{}", bench.root().join("r").display());
         let (clone, bare) = (format!("../clone{number}"), format!("../bare{number}"));

@@ -93,6 +93,15 @@ impl Bench {
         bench
     }
 
+    /// A proven commit on `main`, a bare repository `o.git` beside it as remote `origin`, and the hook.
+    pub(crate) fn guarded() -> Self {
+        let bench = Self::proven_by_true();
+        bench.remote();
+        let _ = bench.discern(&["done"]).exits(0);
+        let _ = bench.discern(&["hook", "install"]).exits(0);
+        bench
+    }
+
     /// The temporary folder: the repository is `r` in it, linked worktrees stand beside.
     pub(crate) fn root(&self) -> &Path {
         &self.main.shared().root
