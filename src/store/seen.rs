@@ -3,7 +3,8 @@
 //! One small file per candidate in the private folder, shared by all worktrees. The *mark* is the highest (generation,
 //! sequence) ever read or written: a record below it was put back by a mirror push or a backup and is unreadable (C27,
 //! hazard 14). The mark is read *before* the ref and written after it. The *sighting* is when an unchanged record was
-//! first seen, on which clock (C13). Both are advisory: losing them costs a wait, never correctness.
+//! first seen, on which clock (C13). Both are advisory: without the sighting a takeover waits for a whole lease more, and
+//! without the mark nobody notices that a record was put back.
 
 use std::path::PathBuf;
 
