@@ -6,25 +6,28 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{Bench, Outcome, Place, wait_for};
+use test_case::test_case;
+
+use crate::support::{Bench, Outcome, Place, Running, wait_for};
 
 /// More steps than any run here has.
 const STEPS_MAX: u32 = 40;
 
 /// A run that pauses before one of its steps.
 struct Paused {
-    run: crate::support::Running,
+    run: Running,
     folder: PathBuf,
 }
 
 impl Paused {
-    /// Starts `arguments` and waits until it pauses before step `number`; or how it ended, if it has fewer.
-    fn start(place: &Place, arguments: &[&str], number: u32) -> Result<Self, Outcome> {
-        let folder = place.path().join("..").join(format!("pause-{}-{number}", arguments[0]));
+    /// Starts `arguments` and waits until it pauses at `point`, a name or a step's number; or how it ended, if it did not come
+    /// there.
+    fn start(place: &Place, arguments: &[&str], point: &str) -> Result<Self, Outcome> {
+        let folder = place.path().join("..").join(format!("pause-{}-{point}", arguments[0]));
         std::fs::create_dir(&folder).expect("a fresh folder");
         place.command("mkfifo", &[&folder.join("go").to_string_lossy()]).status().expect("it starts");
         let paused_at = place
-            .with_variable("DISCERN_TEST_PAUSE_AT", &number.to_string())
+            .with_variable("DISCERN_TEST_PAUSE_AT", point)
             .with_variable("DISCERN_TEST_FOLDER", &folder.to_string_lossy());
         let mut run = paused_at.start(arguments);
         let mut ended = false;
@@ -71,7 +74,7 @@ fn retired_before_each_step(command: &str) -> u32 {
     for number in 1..STEPS_MAX {
         bench.write("a", number.to_string());
         let commit = bench.save("next");
-        let paused = match Paused::start(&bench, &[command, "--json"], number) {
+        let paused = match Paused::start(&bench, &[command, "--json"], &number.to_string()) {
             Ok(paused) => paused,
             Err(ended) => {
                 assert_eq!(ended.status, 0, "{}", ended.shown());
@@ -118,7 +121,7 @@ fn a_run_that_pauses_before_any_of_its_steps_and_is_not_retired_finishes() {
         for number in 1..STEPS_MAX {
             bench.write("a", number.to_string());
             bench.save("next");
-            match Paused::start(&bench, &[command], number) {
+            match Paused::start(&bench, &[command], &number.to_string()) {
                 Ok(paused) => drop(paused.go_on().exits(0)),
                 Err(ended) => {
                     drop(ended.exits(0));
@@ -133,9 +136,36 @@ fn a_run_that_pauses_before_any_of_its_steps_and_is_not_retired_finishes() {
 fn a_run_whose_own_clock_is_a_lease_late_finishes_when_nobody_retired_it() {
     // The other looks with a clock that is not ahead: the claim is live, and pending is the answer.
     let (bench, other) = bench();
-    let paused = Paused::start(&bench, &["done"], 5).unwrap_or_else(|ended| panic!("{}", ended.shown()));
+    let paused = Paused::start(&bench, &["done"], "5").unwrap_or_else(|ended| panic!("{}", ended.shown()));
     other.git(&["reset", "-q", "--hard", "main"]);
     drop(other.discern(&["done"]).exits(3));
     drop(paused.go_on().exits(0));
     drop(other.discern(&["done"]).exits(0));
+}
+
+/// A run of a job that is held up, and the commit that it is about.
+fn held_up(bench: &Bench) -> Running {
+    bench.gate();
+    bench.job("ok", "read line < ../gate");
+    bench.save("first");
+    bench.sh("mkfifo ../gate").exits(0);
+    let mut run = bench.start(&["done"]);
+    run.wait_for_stderr("started   ok");
+    run
+}
+
+#[test_case(&["wait", "--json"], "claim looked at#1"; "before its journal is looked at")]
+#[test_case(&["recover", "--json"], "record written#1"; "before it is retired")]
+fn a_run_that_ends_while_it_is_looked_at_is_over_and_nothing_else(arguments: &[&str], point: &str) {
+    let bench = Bench::new();
+    let run = held_up(&bench);
+    // To a clock that is ahead the claim has lapsed: `wait` only looks, `recover` retires.
+    let ahead = bench.with_variable("DISCERN_TEST_CLOCK_AHEAD_MS", "61000");
+    let place = if arguments[0] == "wait" { &bench } else { &ahead };
+    let paused = Paused::start(place, arguments, point).unwrap_or_else(|ended| panic!("{}", ended.shown()));
+    bench.sh("echo >> ../gate").exits(0);
+    run.wait().exits(0);
+    let ended = paused.go_on().exits(0);
+    assert!(!ended.stdout.contains("held") && !ended.stdout.contains("abandoned"), "{}", ended.shown());
+    bench.discern(&["verify"]).exits(0);
 }

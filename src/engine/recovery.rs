@@ -94,52 +94,69 @@ pub fn inspect<S: Claims + Witness + Desk>(
     by: &RetiringRun,
     mode: Mode,
 ) -> Inspected {
-    let what = match session.look(&candidate) {
-        Seen::Absent => Finding::Free,
-        Seen::Unreadable(why) => Finding::Unreadable(why),
-        Seen::Record(_, record) if record.is_finished() => Finding::Free,
-        Seen::Record(id, record) => {
-            let now = session.pen().now;
-            let sighting = session.sighting(&candidate, id, now.monotonic_ms);
-            let executor = session.executor(&record);
-            let observer = Observer { boot: session.boot(), now };
-            match lease::takeover(&record, id, &observer, sighting.as_ref(), executor) {
-                Takeover::Finished => Finding::Free,
-                Takeover::NotYet { remaining_ms } => Finding::Live { record, remaining_ms },
-                Takeover::Permitted(permit) if mode == Mode::Look => {
-                    Finding::Abandoned { record, reason: permit.reason() }
-                }
-                Takeover::Permitted(permit) => retire(id, record, permit, session, by),
-            }
+    loop {
+        if let Some(what) = look(candidate, session, by, mode) {
+            return Inspected { candidate, what };
         }
-    };
-    Inspected { candidate, what }
+    }
 }
 
-/// Retires `record`, which was read as `id`; exactly one of this, a renewal and a settlement lands first (C23).
+/// One look; nothing where the record was written anew meanwhile, so that what was found holds no more.
+fn look<S: Claims + Witness + Desk>(
+    candidate: CommitId,
+    session: &mut S,
+    by: &RetiringRun,
+    mode: Mode,
+) -> Option<Finding> {
+    let (id, record) = match session.look(&candidate) {
+        Seen::Absent => return Some(Finding::Free),
+        Seen::Unreadable(why) => return Some(Finding::Unreadable(why)),
+        Seen::Record(_, record) if record.is_finished() => return Some(Finding::Free),
+        Seen::Record(id, record) => (id, record),
+    };
+    hooks::at("claim looked at");
+    let now = session.pen().now;
+    let sighting = session.sighting(&candidate, id, now.monotonic_ms);
+    let executor = session.executor(&record);
+    let observer = Observer { boot: session.boot(), now };
+    match lease::takeover(&record, id, &observer, sighting.as_ref(), executor) {
+        Takeover::Finished => Some(Finding::Free),
+        Takeover::NotYet { remaining_ms } => Some(Finding::Live { record, remaining_ms }),
+        Takeover::Permitted(permit) if mode == Mode::Retire => retire(id, record, permit, session, by),
+        // An executor that settled and then ended is gone, too, and has abandoned nothing.
+        Takeover::Permitted(permit) => match session.look(&candidate) {
+            Seen::Record(now, _) if now == id => Some(Finding::Abandoned { record, reason: permit.reason() }),
+            _ => None,
+        },
+    }
+}
+
+/// Retires `record`, which was read as `id`; exactly one of this, a renewal and a settlement lands first (C23). Nothing where
+/// another was faster.
 fn retire<S: Claims + Witness + Desk>(
     id: RecordId,
     record: Box<Record>,
     permit: lease::Permit,
     session: &mut S,
     by: &RetiringRun,
-) -> Finding {
+) -> Option<Finding> {
     let candidate = record.attempt.commit;
     let retired = match transition::retire(&record, permit, by.clone(), session.pen()) {
         Ok(retired) => retired,
-        Err(refusal) => return Finding::NotRetired { record, problem: refusal.to_string() },
+        Err(refusal) => return Some(Finding::NotRetired { record, problem: refusal.to_string() }),
     };
     match session.swap(&candidate, Some(id), &retired) {
         Written::Applied(_) => {}
-        // Somebody was faster: a renewal, a settlement, another retirement.
-        Written::Stale => return Finding::Live { record, remaining_ms: 0 },
-        Written::Unknown(problem) if !happened(&retired, session) => return Finding::NotRetired { record, problem },
+        Written::Stale => return None,
+        Written::Unknown(problem) if !happened(&retired, session) => {
+            return Some(Finding::NotRetired { record, problem });
+        }
         Written::Unknown(_) => {}
     }
     hooks::at("retired");
     let leftovers = session.end_leftovers(record.attempt.id);
     let unabsorbed = session.absorb(&retired).err();
-    Finding::Retired { record, reason: permit.reason(), leftovers, unabsorbed }
+    Some(Finding::Retired { record, reason: permit.reason(), leftovers, unabsorbed })
 }
 
 /// Whether a retirement whose answer was lost is what the ref holds (C7).

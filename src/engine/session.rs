@@ -317,10 +317,13 @@ impl Witness for Session<'_> {
 
     fn executor(&mut self, record: &Record) -> ExecutorState {
         let executor = &record.attempt.executor;
-        let journal = executor.journal.as_ref();
-        journal.map_or(ExecutorState::Unknown, |journal| {
-            self.journals.liveness(journal, &executor.boot, &self.boot).into()
-        })
+        let Some(journal) = &executor.journal else { return ExecutorState::Unknown };
+        let state = self.journals.liveness(journal, &executor.boot, &self.boot).into();
+        if state == ExecutorState::Gone {
+            // What is remembered of the refs is older: it may have settled since.
+            self.repository.refs().forget();
+        }
+        state
     }
 
     fn end_leftovers(&mut self, attempt: AttemptId) -> usize {
