@@ -8,8 +8,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::subject::{
-    Definition, Denominator, InputEntry, Inputs, Measure, SCHEME, Salt, Source, SubjectInput, ToolchainAnswer,
-    ToolchainEnd, Unit,
+    Definition, Denominator, InputEntry, Inputs, Measure, SCHEME, Salt, Source, SubjectInput, ToolchainAnswer, Unit,
 };
 use crate::config::{Command, Environment};
 use crate::id::Digest;
@@ -217,13 +216,9 @@ fn put_denominator(out: &mut Encoder, per: &Denominator) {
 }
 
 fn put_end_and_output(out: &mut Encoder, answer: &ToolchainAnswer) {
-    let (tag, code) = match answer.end {
-        ToolchainEnd::Exited(code) => (0, code),
-        ToolchainEnd::Killed(signal) => (1, signal),
-        ToolchainEnd::NotStarted => (2, 0),
-    };
-    out.tag(tag);
-    out.number(u64::from(code.cast_unsigned()));
+    // The tag of an exit code; there is no other end, and the digests that are recorded have it.
+    out.tag(0);
+    out.number(u64::from(answer.exit_code.cast_unsigned()));
     out.bytes(&answer.output);
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::config::{Command, Environment, Pathspec};
 use crate::evidence::samples::{input, name, object, subject};
 use crate::evidence::subject::{
-    Denominator, InputEntry, Inputs, Measure, Salt, Source, SubjectInput, ToolchainAnswer, ToolchainEnd, Unit,
+    Denominator, InputEntry, Inputs, Measure, Salt, Source, SubjectInput, ToolchainAnswer, Unit,
 };
 
 const SALT: Salt = Salt([1; 16]);
@@ -33,7 +33,7 @@ fn edited(edit: impl FnOnce(&mut SubjectInput)) -> (SubjectInput, SubjectInput) 
 }
 
 fn answer(command: &str, output: &str) -> ToolchainAnswer {
-    ToolchainAnswer { command: command.into(), end: ToolchainEnd::Exited(0), output: output.into() }
+    ToolchainAnswer { command: command.into(), exit_code: 0, output: output.into() }
 }
 
 fn said_after(edit: impl FnOnce(&mut SubjectInput)) -> Vec<String> {

@@ -27,5 +27,5 @@ pub use receipt::{
 pub use room::room_bytes;
 pub use subject::{
     Definition, Denominator, InputEntry, Inputs, Measure, Platform, Salt, Source, SubjectInput, SubjectParts,
-    ToolchainAnswer, ToolchainEnd, Unit,
+    ToolchainAnswer, Unit,
 };

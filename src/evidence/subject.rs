@@ -117,21 +117,10 @@ pub enum Inputs {
 pub struct ToolchainAnswer {
     /// The command as declared, for `sh -c`.
     pub command: String,
-    /// How it ended.
-    pub end: ToolchainEnd,
+    /// Its exit code. What was killed, or could not be started, has not answered.
+    pub exit_code: i32,
     /// What it printed, standard output and error together.
     pub output: Vec<u8>,
-}
-
-/// How a toolchain command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ToolchainEnd {
-    /// With this exit code.
-    Exited(i32),
-    /// By this signal.
-    Killed(i32),
-    /// It could not be started.
-    NotStarted,
 }
 
 /// Operating system and architecture.
@@ -325,7 +314,7 @@ impl ToolchainPart {
         let endings = ["\n", "", "\r\n"];
         let answers = endings.iter().map(|ending| ToolchainAnswer {
             command: self.command.clone(),
-            end: ToolchainEnd::Exited(0),
+            exit_code: 0,
             output: format!("{}{ending}", self.says).into_bytes(),
         });
         answers.into_iter().find(|answer| encoding::answer(answer) == self.digest)

@@ -11,7 +11,7 @@ use super::executions::Launch;
 use crate::config::{Command, Config};
 use crate::engine::job::RunningJob;
 use crate::engine::job_end::{Exit, JobEnd};
-use crate::evidence::subject::{ToolchainAnswer, ToolchainEnd};
+use crate::evidence::subject::ToolchainAnswer;
 use crate::git::with_causes;
 use crate::id::Name;
 use crate::os::process::ProcessEnd;
@@ -73,8 +73,8 @@ impl Machine<'_, '_> {
             if let Some(end) = self.toolchain[at].job.advance() {
                 let Asked { command, log, .. } = self.toolchain.remove(at);
                 match answer(&end, &log) {
-                    Ok((end, output)) => {
-                        self.answers.insert(command.clone(), ToolchainAnswer { command, end, output });
+                    Ok((exit_code, output)) => {
+                        self.answers.insert(command.clone(), ToolchainAnswer { command, exit_code, output });
                     }
                     Err(why) => self.unanswered.push(format!("`{command}` {why}")),
                 }
@@ -85,10 +85,10 @@ impl Machine<'_, '_> {
     }
 }
 
-/// How a command ended and all that it said; or why that is no answer.
-fn answer(end: &JobEnd, log: &Path) -> Result<(ToolchainEnd, Vec<u8>), String> {
-    let status = match &end.exit {
-        Exit::Process(ProcessEnd::Code(code)) if !end.by_order => ToolchainEnd::Exited(*code),
+/// A command's exit code and all that it said; or why that is no answer.
+fn answer(end: &JobEnd, log: &Path) -> Result<(i32, Vec<u8>), String> {
+    let exit_code = match &end.exit {
+        Exit::Process(ProcessEnd::Code(code)) if !end.by_order => *code,
         Exit::Process(ProcessEnd::Code(_) | ProcessEnd::Signal(_)) if end.by_order => {
             return Err(format!("did not answer within {} s", TOOLCHAIN_MS_MAX / 1000));
         }
@@ -99,7 +99,7 @@ fn answer(end: &JobEnd, log: &Path) -> Result<(ToolchainEnd, Vec<u8>), String> {
         return Err(format!("has an answer that can't be stored: {lost}"));
     }
     match crate::os::files::read_bounded(log, TOOLCHAIN_BYTES_MAX) {
-        Ok(said) => Ok((status, said.unwrap_or_default())),
+        Ok(said) => Ok((exit_code, said.unwrap_or_default())),
         Err(error) => Err(format!("has an answer that can't be read: {error}")),
     }
 }
