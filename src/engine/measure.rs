@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::requirements::Detailed;
 use crate::evidence::subject::{Denominator, InputEntry, Unit};
-use crate::evidence::{Artifact, Reading, RequirementKey};
+use crate::evidence::{Artifact, LogRef, Reading, RequirementKey};
 use crate::git::Repository;
 use crate::git::tree::{MODE_LINK, MODE_SUBMODULE};
 use crate::id::{Digest, Name};
@@ -131,7 +131,7 @@ pub fn digest(file: &Path) -> std::io::Result<Digest> {
 
 /// The log of a job's latest try among the files of one run.
 pub fn latest_log(logs: &Path, job: &Name) -> Option<PathBuf> {
-    let tries = (1..).map(|tries| logs.join(format!("{job}.{tries}.log"))).take_while(|path| path.is_file());
+    let tries = (1..).map(|tries| logs.join(LogRef::file_of(job, tries))).take_while(|path| path.is_file());
     tries.last()
 }
 

@@ -124,6 +124,13 @@ pub struct LogRef {
     pub bytes: u64,
 }
 
+impl LogRef {
+    /// The name of the file for the output of one try of a job or standard. Names differ in more than case, so files do, too.
+    pub fn file_of(name: &Name, tries: u32) -> String {
+        format!("{name}.{tries}.log")
+    }
+}
+
 /// A file that the job declared and that was kept with its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Artifact {

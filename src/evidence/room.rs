@@ -31,7 +31,7 @@ fn spread(value: &impl Serialize, depth: usize) -> usize {
 
 fn largest_receipt(key: &RequirementKey, parts: &SubjectParts, artifacts: &[String]) -> Receipt {
     let handle = OperationHandle::from_random(0);
-    let longest_log = format!("{}.{}.log", key.name, u32::MAX);
+    let longest_log = LogRef::file_of(&key.name, u32::MAX);
     let artifact = |path: &String| Artifact { path: path.clone(), digest: Digest([0; 32]), bytes: u64::MAX };
     Receipt {
         kind: key.kind,

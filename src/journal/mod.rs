@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::record::JournalRef;
 use crate::event::Event;
 use crate::git::Sharing;
-use crate::id::{AttemptId, CommitId, Name, OperationHandle, Token};
+use crate::id::{AttemptId, CommitId, OperationHandle, Token};
 use crate::os::boot;
 use crate::time::Timestamp;
 
@@ -234,11 +234,6 @@ impl Journal {
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    /// The file for the output of one try of a job or standard. Names differ in more than case, so files do, too.
-    pub fn log_path(&self, name: &Name, tries: u32) -> PathBuf {
-        self.folder.join(format!("{name}.{tries}.log"))
     }
 
     /// Keeps an event. After the first failure nothing more is written; the run goes on (C21).

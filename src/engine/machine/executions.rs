@@ -19,7 +19,7 @@ use crate::engine::slots::Slot;
 use crate::engine::stage::{ExecutionEnd, ExecutionHow, Stage as _};
 use crate::event::What;
 use crate::evidence::subject::Source;
-use crate::evidence::{Reading, RequirementKey, RequirementKind};
+use crate::evidence::{LogRef, Reading, RequirementKey, RequirementKind};
 use crate::git::with_causes;
 use crate::id::Name;
 use crate::os::environment::{self, Inheritance, Marks, Variables};
@@ -96,7 +96,7 @@ impl Machine<'_, '_> {
         let limit = timeouts.min_by_key(|(limit_ms, _)| *limit_ms);
         let limits = limits(&work.config, key);
         let environment = self.environment(&key.name, &limits.env, &work.config);
-        let log = self.log_path(&key.name, start.tries);
+        let log = self.logs.join(LogRef::file_of(&key.name, start.tries));
         let expected_ms = detailed.requirement.expected_ms;
         let launch = Launch {
             command: &command,
@@ -154,13 +154,6 @@ impl Machine<'_, '_> {
             }
             (None, Some(log)) => Ok(logs.join(&log.file)),
             (None, None) => measure::latest_log(&logs, job).ok_or_else(|| format!("`{job}` left no output")),
-        }
-    }
-
-    fn log_path(&self, name: &Name, tries: u32) -> PathBuf {
-        match &self.journal {
-            Some(journal) => journal.log_path(name, tries),
-            None => self.logs.join(format!("{name}.{tries}.log")),
         }
     }
 
