@@ -99,14 +99,15 @@ pub fn make(
         Ok(generation) => generation,
         Err(Unreserved::Lost(loss)) => return Ok(Attempted::Over(Box::new(lost(request, &loss)))),
         Err(Unreserved::Not(why)) => {
+            let problem = match why {
+                NotReserved::Held(..) => return Ok(Attempted::Beaten),
+                NotReserved::Unreadable(why) => NoAnswer::from(unreadable(commit, &why)),
+                NotReserved::LedgerUnwritable(problem) => store("write the ledger", problem).into(),
+                NotReserved::Store(problem) => store("reserve the claim", problem).into(),
+            };
             // What can't be read may be the ledger, and that has a remedy of its own.
             machine.session.ledger.outcomes(commit)?;
-            return match why {
-                NotReserved::Held(..) => Ok(Attempted::Beaten),
-                NotReserved::Unreadable(why) => Err(unreadable(commit, &why).into()),
-                NotReserved::LedgerUnwritable(problem) => Err(store("write the ledger", problem).into()),
-                NotReserved::Store(problem) => Err(store("reserve the claim", problem).into()),
-            };
+            return Err(problem);
         }
     };
     run.stage().tell(What::Reserved { attempt: id, handle: handle.clone(), generation });
@@ -287,8 +288,8 @@ impl Story<'_> {
         receipts: &[Receipt],
         cut_short: &[RequirementKey],
     ) -> Vec<RequirementReport> {
-        let items = work.plan.items.iter().filter(|item| item.decision != Decision::NotNeeded);
-        items
+        work.plan
+            .needed()
             .map(|item| {
                 let key = &item.requirement.key;
                 let log = |receipt: &Receipt| receipt.log.as_ref().and_then(|log| log_file(machine.session, log));
@@ -373,7 +374,7 @@ impl Story<'_> {
         }
         hooks::at("absorbed");
         let duration_ms = machine.session.now().wall.millis_since(self.started_at).max(0).unsigned_abs();
-        let (outcome, exit) = (document.outcome, document.exit);
+        let (outcome, exit) = (document.outcome, document.exit.code());
         machine.tell(What::Ended { outcome, exit, duration_ms });
         document
     }
@@ -395,8 +396,7 @@ impl Story<'_> {
 }
 
 fn bound(plan: &Plan) -> Vec<Bound> {
-    let items = plan.items.iter().filter(|item| item.decision != Decision::NotNeeded);
-    items
+    plan.needed()
         .map(|item| {
             let key = item.requirement.key.clone();
             Bound { kind: key.kind, name: key.name, subject: item.requirement.subject }

@@ -214,7 +214,7 @@ impl Inner<'_, '_> {
             document.requirements.iter_mut().for_each(|report| report.log = None);
         }
         let duration_ms = machine.session.now().wall.millis_since(started_at).max(0).unsigned_abs();
-        let (outcome, exit) = (document.outcome, document.exit);
+        let (outcome, exit) = (document.outcome, document.exit.code());
         machine.tell(What::Ended { outcome, exit, duration_ms });
         Ok(document)
     }

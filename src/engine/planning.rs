@@ -232,23 +232,24 @@ fn departs(comparison: &Comparison) -> Refusal {
 
 /// The plan as it is told.
 pub fn as_event(plan: &Plan) -> Vec<PlannedRequirement> {
-    let items = plan.items.iter().filter(|item| item.decision != Decision::NotNeeded);
-    items
-        .map(|item| PlannedRequirement {
+    let told = plan.items.iter().filter_map(|item| {
+        let decision = match &item.decision {
+            Decision::Reuse(receipt) | Decision::Replay(receipt) => {
+                event::Decision::Reuse { commit: receipt.commit, attempt: receipt.attempt, at: receipt.finished_at }
+            }
+            Decision::Run(why) => {
+                let despite = !matches!(why, plan::Why::FirstTime | plan::Why::Rerun);
+                event::Decision::Run { why: why.to_string(), despite }
+            }
+            Decision::NotNeeded => return None,
+        };
+        Some(PlannedRequirement {
             kind: item.requirement.key.kind,
             name: item.requirement.key.name.clone(),
             command: item.requirement.command.clone(),
-            decision: match &item.decision {
-                Decision::Reuse(receipt) | Decision::Replay(receipt) => {
-                    event::Decision::Reuse { commit: receipt.commit, attempt: receipt.attempt, at: receipt.finished_at }
-                }
-                Decision::Run(why) => {
-                    let despite = !matches!(why, plan::Why::FirstTime | plan::Why::Rerun);
-                    event::Decision::Run { why: why.to_string(), despite }
-                }
-                Decision::NotNeeded => event::Decision::Run { why: String::new(), despite: false },
-            },
+            decision,
             expected_ms: item.requirement.expected_ms,
         })
-        .collect()
+    });
+    told.collect()
 }

@@ -212,6 +212,11 @@ impl Plan {
         !self.items.iter().any(PlanItem::runs)
     }
 
+    /// What a verdict is wanted for, in the order of the configuration.
+    pub fn needed(&self) -> impl Iterator<Item = &PlanItem> {
+        self.items.iter().filter(|item| item.decision != Decision::NotNeeded)
+    }
+
     /// The item of `key`.
     pub fn item(&self, key: &RequirementKey) -> Option<&PlanItem> {
         self.items.iter().find(|item| item.requirement.key == *key)
