@@ -360,7 +360,7 @@ fn a_failed_commit_is_looked_at_before_it_is_tried_again() {
 
 #[test]
 fn a_broken_configuration_of_the_trunk_that_is_named_is_said() {
-    let bench = guarded();
+    let bench = Bench::guarded();
     bench.write("discern.toml", "[gate]\ntrunk = \"stable\"\n[jobs.ok]\nrun = \"true\"\n");
     bench.save("stable is trunk");
     bench.git(&["branch", "stable"]);

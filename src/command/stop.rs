@@ -89,7 +89,7 @@ fn suspended(global: &Global, operation: OperationHandle, pid: u32) -> Exit {
         schema: "discern/stop/1".to_owned(),
         ok: false,
         outcome: exit.outcome(),
-        exit: exit.code(),
+        exit,
         hints: vec![status::lets_go_on(pid)],
         operation,
         ended_with: None,
