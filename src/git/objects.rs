@@ -26,6 +26,9 @@ pub const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// What needs more room than this to be unpacked keeps it, and is not copied, in bytes.
 const ROOM_BYTES_MAX: usize = 1024 * 1024;
 
+/// From so many bytes on, hashing is worth a thread.
+const SIDE_BY_SIDE_BYTES_MIN: usize = 64 * 1024;
+
 /// How many packs there is room for at least.
 const SLOTS_MIN: usize = 512;
 
@@ -292,18 +295,28 @@ impl Objects {
     }
 
     fn id_of(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
-        gix::objs::compute_hash(self.format.to_gix(), kind, content).map(|id| from_gix(&id)).map_err(|error| {
-            GitError::Io { doing: "hash an object".to_owned(), source: std::io::Error::other(error.to_string()) }
-        })
+        id_of(self.format, kind, content)
+    }
+
+    /// An object's id, and what its loose file holds. Both are found side by side where that takes longer than a thread.
+    fn encode(&self, kind: Kind, content: &[u8]) -> Result<(ObjectId, Vec<u8>), GitError> {
+        let format = self.format;
+        let hash = move || id_of(format, kind, content);
+        let (id, bytes) = std::thread::scope(|scope| {
+            let hashing = (content.len() >= SIDE_BY_SIDE_BYTES_MIN).then(|| scope.spawn(hash));
+            let bytes = pack::loose_bytes(kind, content);
+            (hashing.and_then(|hashing| hashing.join().ok()).unwrap_or_else(hash), bytes)
+        });
+        Ok((id?, bytes.map_err(GitError::io("deflate an object"))?))
     }
 
     fn write(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
-        let id = self.id_of(kind, content)?;
+        let (id, bytes) = self.encode(kind, content)?;
         let (folder, file) = self.loose_path(id);
         // A `git gc` may remove the folder, empty as it is, or the new object, which no ref names yet, under our hands.
         let mut tries = 0..32;
         loop {
-            match self.write_file(kind, content, &folder, &file) {
+            match self.write_file(&bytes, &folder, &file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound && tries.next().is_some() => {}
                 written => {
                     written.map_err(GitError::io(format!("write the object `{id}`")))?;
@@ -322,15 +335,9 @@ impl Objects {
     }
 
     /// Writes the object beside the folders, where no `git prune` takes it for a leftover of git's, and moves it in.
-    fn write_file(&self, kind: Kind, content: &[u8], folder: &Path, file: &Path) -> std::io::Result<()> {
+    fn write_file(&self, bytes: &[u8], folder: &Path, file: &Path) -> std::io::Result<()> {
         let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
-        let header = gix::objs::encode::loose_header(kind, content.len() as u64);
-        let speed = gix::zlib::Compression::BEST_SPEED;
-        let mut deflate = gix::zlib::stream::deflate::Write::new(temporary.as_file_mut(), speed);
-        deflate.write_all(&header)?;
-        deflate.write_all(content)?;
-        deflate.flush()?;
-        drop(deflate);
+        temporary.as_file_mut().write_all(bytes)?;
         let mode = self.sharing.object_mode();
         temporary.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
         temporary.as_file().sync_all()?;
@@ -349,6 +356,13 @@ impl Objects {
     pub fn sweep(&self, age_seconds: u64) -> std::io::Result<usize> {
         files::remove_older(&self.directory, age_seconds, |name| name.starts_with(TEMPORARY))
     }
+}
+
+fn id_of(format: ObjectFormat, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
+    gix::objs::compute_hash(format.to_gix(), kind, content).map(|id| from_gix(&id)).map_err(|error| GitError::Io {
+        doing: "hash an object".to_owned(),
+        source: std::io::Error::other(error.to_string()),
+    })
 }
 
 /// How the names of our temporary files in the object directory begin.

@@ -32,15 +32,19 @@ impl NewObject {
     /// # Errors
     /// It can't be deflated.
     pub fn loose(&self) -> io::Result<Vec<u8>> {
-        let kind = super::objects::to_gix_kind(self.kind);
-        let header = gix::objs::encode::loose_header(kind, self.content.len() as u64);
-        let speed = gix::zlib::Compression::BEST_SPEED;
-        let mut deflate = gix::zlib::stream::deflate::Write::new(Vec::new(), speed);
-        deflate.write_all(&header)?;
-        deflate.write_all(&self.content)?;
-        deflate.flush()?;
-        Ok(deflate.into_inner())
+        loose_bytes(super::objects::to_gix_kind(self.kind), &self.content)
     }
+}
+
+/// The content of a loose object's file.
+pub(super) fn loose_bytes(kind: gix::objs::Kind, content: &[u8]) -> io::Result<Vec<u8>> {
+    let header = gix::objs::encode::loose_header(kind, content.len() as u64);
+    let speed = gix::zlib::Compression::BEST_SPEED;
+    let mut deflate = gix::zlib::stream::deflate::Write::new(Vec::new(), speed);
+    deflate.write_all(&header)?;
+    deflate.write_all(content)?;
+    deflate.flush()?;
+    Ok(deflate.into_inner())
 }
 
 /// A pack and its index, as bytes.

@@ -4,4 +4,5 @@
 
 mod cleanliness;
 mod discovery;
+mod objects;
 mod trees;

@@ -92,12 +92,6 @@ impl Sample {
         stopwatch::silently(self.discern_command(arguments), expected)
     }
 
-    /// The document that a command answers with, whatever its exit status.
-    pub(crate) fn ask(&self, arguments: &[&str]) -> anyhow::Result<serde_json::Value> {
-        let output = self.discern_command(arguments).stderr(Stdio::null()).output()?;
-        Ok(serde_json::from_slice(&output.stdout)?)
-    }
-
     pub(crate) fn write(&self, name: &str, content: &str) -> anyhow::Result<()> {
         let path = self.folder.join(name);
         std::fs::create_dir_all(path.parent().context("it has a folder")?)?;

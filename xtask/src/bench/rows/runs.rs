@@ -140,19 +140,20 @@ pub(super) fn output(place: &Place) -> anyhow::Result<Vec<Row>> {
     let sample = Sample::new(place.memory.join("output"), place.binary.clone());
     sample.make(Shape { files: 100, commits: 3, refs: "files", config: &jobs(1, &run, "") })?;
     let file = place.memory.join("plain");
-    let (mut plain, mut ours, mut anonymous) = (Vec::new(), Vec::new(), 0);
+    let (mut plain, mut ours) = (Vec::new(), Vec::new());
+    let forget = || std::fs::remove_dir_all(sample.folder().join(".git/discern/run"));
     for _ in 0..3 {
-        let _ = std::fs::remove_file(&file);
         let mut command = process::command("/bin/sh");
         command.args(["-c", &run]).stdout(std::fs::File::create(&file)?);
         plain.push(time(|| ensure_success(command.status()?))?);
         std::fs::remove_file(&file)?;
-        anonymous = anonymous.max(anonymous_kib(&sample)?);
-        let document = sample.ask(&["show", "--json"])?;
-        drop(document);
+        sample.discern(&["done", "--rerun"], 0)?;
         ours.push(job_ms(&sample)?);
-        std::fs::remove_dir_all(sample.folder().join(".git/discern/run"))?;
+        forget()?;
     }
+    // In a run of its own: whoever looks at a process every two milliseconds slows it down.
+    let anonymous = anonymous_kib(&sample)?;
+    forget()?;
     let (plain, ours) = (median(plain)?, median(ours)?);
     Ok(vec![
         Row {
