@@ -36,9 +36,8 @@ pub(super) fn refuse_inside_own_job(repository: &git::Repository) -> Result<(), 
 /// `commit`, or else `HEAD`, with its committed configuration.
 ///
 /// # Errors
-/// There is no worktree, no commit, no configuration, or a broken one.
+/// There is no commit, no configuration, or a broken one.
 pub fn take_candidate(repository: &git::Repository, commit: Option<CommitId>) -> Result<Subject, NoAnswer> {
-    repository.worktree()?;
     let head = match commit {
         Some(commit) => repository.detached(commit)?,
         None => repository.head()?,

@@ -73,8 +73,10 @@ fn answer(
 ) -> Result<RunDocument, NoAnswer> {
     let repository = session.repository;
     refuse_inside_own_job(repository)?;
-    repository.worktree()?;
     let asked_isolated = request.isolated || request.commit.is_some();
+    if !asked_isolated {
+        repository.worktree()?;
+    }
     let answers = request.purpose == Purpose::Done && request.rerun == Rerun::None;
     // Nothing takes longer than git's look at the worktree: it works while everything else is looked up.
     let look = (!asked_isolated).then(|| repository.begin_to_look(git::Untracked::Refuse)).transpose()?;

@@ -48,6 +48,7 @@ impl Kept {
     pub fn remove(&self, repository: &Repository) -> io::Result<bool> {
         let marks = marks_of(repository, self.number);
         let Taken::Held(_lock) = WorktreeLock::try_take(&marks)? else { return Ok(false) };
+        open_registration(repository, &self.path)?;
         // git forgets it as well; where it does not know it, the folder goes all the same.
         let _ = repository.remove_checkout(&self.path);
         remove_tree(&self.path)?;
@@ -110,6 +111,17 @@ pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
     }
     make_writable(folder)?;
     std::fs::remove_dir_all(folder).or_else(gone)
+}
+
+/// Opens what git keeps of a worktree at `folder` to its owner, where a job closed it: git could neither read nor forget it.
+pub(super) fn open_registration(repository: &Repository, folder: &Path) -> io::Result<()> {
+    let name = folder.file_name().unwrap_or_default().as_bytes();
+    // git appends a number to a name that is taken.
+    let is_its = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().starts_with(name);
+    let is_closed = |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|meta| meta.mode() & 0o700 != 0o700);
+    let entries = std::fs::read_dir(repository.common_dir().join("worktrees"));
+    let mut closed = entries.into_iter().flatten().flatten().filter(|entry| is_its(entry) && is_closed(entry));
+    closed.try_for_each(|entry| make_writable(&entry.path()))
 }
 
 fn make_writable(folder: &Path) -> io::Result<()> {

@@ -26,7 +26,7 @@ use super::kept;
 use super::left_here::LeftHere;
 use super::no_answer::NoAnswer;
 use super::worktree_lock::{Occupant, Taken, WorktreeLock};
-use crate::config::Gate;
+use crate::config::{Gate, Workspace};
 use crate::document::{Diagnostic, Refusal};
 use crate::git::{Cleanliness, GitError, Head, Move, Repository, Snapshot, Survey, Untracked};
 use crate::id::{CommitId, hex};
@@ -45,6 +45,7 @@ pub struct Pool<'r> {
     repository: &'r Repository,
     folder: PathBuf,
     size: u32,
+    workspace: Workspace,
     keep: Vec<String>,
 }
 
@@ -95,7 +96,7 @@ impl<'r> Pool<'r> {
     /// There is no place for them.
     pub fn new(repository: &'r Repository, gate: &Gate) -> Result<Self, Refusal> {
         let folder = place(repository, gate)?.join(name_of(repository));
-        Ok(Self { repository, folder, size: gate.pool.get(), keep: gate.keep.clone() })
+        Ok(Self { repository, folder, size: gate.pool.get(), workspace: gate.workspace, keep: gate.keep.clone() })
     }
 
     /// How many there may be.
@@ -245,7 +246,7 @@ impl<'r> Pool<'r> {
                 Ok(snapshot)
             }
             Cleanliness::Dirty { paths, causes } => {
-                Err(NotExact::Refused(not_exact(head, dirty::refusal(&paths, &causes))))
+                Err(NotExact::Refused(self.not_exact(head, dirty::refusal(&paths, &causes))))
             }
         }
     }
@@ -267,7 +268,8 @@ impl<'r> Pool<'r> {
     /// Removes whatever is at `folder` and makes a checkout there.
     fn make(&self, number: u32, folder: &Path, head: &Head) -> Result<Repository, NoAnswer> {
         let about = || format!("make a kept checkout at `{}`", folder.display());
-        kept::remove_tree(folder).map_err(trouble(&format!("remove what is at `{}`", folder.display())))?;
+        let removed = kept::open_registration(self.repository, folder).and_then(|()| kept::remove_tree(folder));
+        removed.map_err(trouble(&format!("remove what is at `{}`", folder.display())))?;
         let made = std::fs::create_dir_all(&self.folder);
         made.and_then(|()| kept::note(self.repository, number, folder)).map_err(trouble(&about()))?;
         // One at a time: git reads every worktree that is registered, and fails where one is half made.
@@ -291,9 +293,33 @@ impl<'r> Pool<'r> {
             return Ok(());
         }
         let message = "the commit has submodules that are in use here, and a kept checkout has none";
-        let mut diagnostic = Diagnostic::new("submodules", message).fix("git discern done");
+        let mut diagnostic = self.in_place(head, Diagnostic::new("submodules", message));
         diagnostic.place = submodules.iter().map(|path| path.display().to_string()).collect();
         Err(NotExact::Refused(Refusal::new(diagnostic)))
+    }
+
+    /// The refusal of a commit that git itself can't check out so that it is clean.
+    fn not_exact(&self, head: &Head, mut refusal: Refusal) -> Refusal {
+        let message = format!("a checkout of {} is not the commit, on this machine", head.commit.short());
+        let mut first = self.in_place(head, Diagnostic::new("not-exact", message));
+        first.place = refusal.diagnostics.first().map(|it| it.place.clone()).unwrap_or_default();
+        refusal.diagnostics.splice(..1, [first]);
+        refusal
+    }
+
+    /// `diagnostic` with what helps where no kept checkout can: to prove the commit where it is checked out.
+    fn in_place(&self, head: &Head, diagnostic: Diagnostic) -> Diagnostic {
+        let is_here = self.repository.worktree().is_ok()
+            && self.repository.head_position().is_ok_and(|(_, commit)| commit == head.commit);
+        match (is_here, self.workspace) {
+            (true, Workspace::InPlace) => diagnostic.fix("git discern done"),
+            (false, Workspace::InPlace) => diagnostic
+                .advice("check the commit out in a worktree of yours and prove it there, with `git discern done`"),
+            (_, Workspace::Isolated) => diagnostic.advice(format!(
+                "without `workspace = \"isolated\"` in `{}` it can be proven where it is checked out",
+                crate::config::FILE
+            )),
+        }
     }
 
     fn not_checked_out(&self, head: &Head, error: &GitError) -> Refusal {
@@ -335,15 +361,6 @@ impl From<GitError> for NotExact {
     fn from(error: GitError) -> Self {
         Self::Git(error)
     }
-}
-
-/// The refusal of a commit that git itself can't check out so that it is clean.
-fn not_exact(head: &Head, mut refusal: Refusal) -> Refusal {
-    let message = format!("a checkout of {} is not the commit, on this machine", head.commit.short());
-    let mut first = Diagnostic::new("not-exact", message).fix("git discern done");
-    first.place = refusal.diagnostics.first().map(|it| it.place.clone()).unwrap_or_default();
-    refusal.diagnostics.splice(..1, [first]);
-    refusal
 }
 
 /// The folder that `gate` names for checkouts: `checkouts`, from the folder that holds the git directory, or the user's cache.

@@ -104,6 +104,12 @@ fn isolated_runs_that_have_no_place_or_can_not_be_exact() {
     bench.git(&["submodule", "--quiet", "add", "../part", "part"]);
     bench.save("with a part");
     is_refused_as(&bench, &bench, "submodules", 2, &["done", "--isolated"]);
+    bench.write("after", "");
+    bench.save("after it");
+    is_refused(&bench, &bench, "submodules-but-elsewhere", 2, &["done", "HEAD~1"]);
+    bench.write("discern.toml", bench.read("discern.toml").replace("[gate]", "[gate]\nworkspace = \"isolated\""));
+    bench.save("always isolated");
+    is_refused(&bench, &bench, "submodules-but-always-isolated", 2, &["done"]);
 }
 
 #[test]

@@ -95,6 +95,30 @@ fn what_a_job_did_is_mended_before_the_next_of_a_range() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_job_closed_to_its_owner_is_opened_or_made_anew() {
+    for damage in [
+        "chmod 000 folder file",
+        "touch folder/x.o; chmod 555 folder .",
+        "mkdir -p x.o/deep; touch x.o/deep/y; chmod 555 x.o/deep x.o",
+        "chmod a-rwx .",
+        "chmod 444 \"$(git rev-parse --git-dir)/index\"",
+        "chmod 555 \"$(git rev-parse --git-dir)\"",
+        "chmod 000 \"$(git rev-parse --git-dir)\"",
+    ] {
+        let bench = Bench::new();
+        vandal(&bench, &format!("{damage}; exit 1"));
+        let _ = bench.run(bench.bound_by_modes(&["done", "HEAD"]));
+        let clean = printed(&bench, "t");
+        assert!(!clean.is_empty(), "{damage}");
+        bench.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+        let second = bench.run(bench.bound_by_modes(&["done", "HEAD", "--rerun"]));
+        assert_eq!(printed(&bench, "t"), [&clean[..], &clean].concat(), "{damage}: {}", second.shown());
+        assert_eq!(bench.git(&["worktree", "list"]).lines().count(), 2, "{damage}");
+    }
+}
+
 #[test]
 fn a_branch_that_a_job_attached_to_is_not_moved() {
     let bench = Bench::new();

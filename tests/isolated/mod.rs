@@ -86,3 +86,23 @@ fn an_isolated_run_does_not_wait_for_the_worktree() {
     std::fs::write(bench.root().join("go"), "").expect("a file");
     let _ = in_place.wait().exits(0);
 }
+
+#[test]
+fn a_bare_repository_has_kept_checkouts_too() {
+    let bench = Bench::new();
+    bench.gate();
+    bench.job("t", "test \"$(cat a)\" != bad && git rev-parse HEAD");
+    for content in ["good", "bad", "good again"] {
+        bench.write("a", content);
+        bench.save(content);
+    }
+    bench.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    for place in [bench.at("../bare.git"), bench.at(".git")] {
+        let _ = place.discern(&["done", "HEAD~2"]).exits(0);
+        let _ = place.discern(&["done", "HEAD~2..HEAD"]).exits(1);
+        let _ = place.discern(&["done", "--isolated"]).exits(0);
+        let _ = place.discern(&["verify", "HEAD"]).exits(0);
+        let refused = place.discern(&["done", "--rerun"]).exits(2);
+        assert!(refused.stderr.contains("has no worktree here"), "{}", refused.shown());
+    }
+}

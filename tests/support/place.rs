@@ -141,6 +141,17 @@ impl Place {
         self.command(&binary().to_string_lossy(), arguments)
     }
 
+    /// `git discern` as somebody whom modes of files bind, whoever runs the tests.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn bound_by_modes(&self, arguments: &[&str]) -> Command {
+        let program = binary().to_string_lossy();
+        if !rustix::process::geteuid().is_root() {
+            return self.command(&program, arguments);
+        }
+        let less = ["--bounding-set", "-dac_override,-dac_read_search", &program];
+        self.command("setpriv", &[&less[..], arguments].concat())
+    }
+
     /// A command in this place with the bench's environment.
     #[expect(clippy::disallowed_methods, reason = "the one place where tests start processes")]
     pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
