@@ -51,6 +51,7 @@ pub fn refusal(error: &GitError) -> Refusal {
         }
         GitError::Refused { .. } => ("git-refused", Exit::Refused, None),
         GitError::Broken { .. } => ("broken-repository", Exit::Refused, Some("git worktree repair".to_owned())),
+        GitError::Damaged { .. } => ("damaged-repository", Exit::Store, None),
         GitError::UnknownFormat { .. } => ("unknown-format", Exit::Refused, None),
         GitError::NoWorktree { .. } => ("no-worktree", Exit::Refused, Some("git worktree list".to_owned())),
         GitError::Unborn { .. } => ("no-commit", Exit::Refused, None),
@@ -71,6 +72,7 @@ pub fn refusal(error: &GitError) -> Refusal {
     let advice = match error {
         GitError::Unborn { .. } => Some("commit something first, or name a commit"),
         GitError::TooOld { .. } => Some(NEWER_GIT),
+        GitError::Damaged { .. } => Some("restore it, from a clone or a backup; `git fsck` looks for more"),
         GitError::RefName { .. } => Some("rename that branch: `git branch -m NEW`"),
         GitError::NoSuchRevision { revision } if revision.is_empty() => {
             Some("it is empty: leave it out to mean `HEAD`")

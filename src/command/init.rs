@@ -53,6 +53,11 @@ pub fn run(global: &Global, args: &Init) -> anyhow::Result<Exit> {
 
 /// The refusal to overwrite, with what comes next: to use the file, or what keeps it from being used.
 fn already_there(path: &Path) -> Refusal {
+    if !path.is_file() {
+        let message = format!("`{}` is there, and is no file", config::FILE);
+        let advice = "look at what it is, and move it away";
+        return Refusal::new(Diagnostic::new("config-exists", message).at(config::FILE).advice(advice));
+    }
     let message = format!("there is a `{}` already; it is left as it is", config::FILE);
     let diagnostic = Diagnostic::new("config-exists", message).at(config::FILE);
     let Some(text) = content(path) else { return Refusal::new(diagnostic) };

@@ -66,7 +66,8 @@ fn worktree_config(repository: &Repository) -> Result<Config, NoAnswer> {
     let path = repository.worktree()?.join(config::FILE);
     let bytes = files::read_bounded(&path, config::BYTES_MAX as u64).map_err(|error| {
         let message = format!("`{}` can't be read: {error}", config::FILE);
-        Refusal::new(Diagnostic::new("config-unreadable", message).at(config::FILE))
+        let advice = "it has to be a file, of at most 1 MiB, that you may read";
+        Refusal::new(Diagnostic::new("config-unreadable", message).at(config::FILE).advice(advice))
     })?;
     let Some(bytes) = bytes else {
         let message = format!("there is no `{}` here", config::FILE);

@@ -80,7 +80,7 @@ impl Repository {
             RefValue::Absent => {
                 Err(GitError::Broken { place: self.git_dir().to_owned(), why: "it has no `HEAD`".to_owned() })
             }
-            RefValue::Broken(why) => Err(GitError::Broken { place: self.git_dir().join("HEAD"), why }),
+            RefValue::Broken(why) => Err(GitError::Damaged { place: self.git_dir().join("HEAD"), why }),
         }
     }
 

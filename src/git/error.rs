@@ -31,6 +31,14 @@ pub enum GitError {
         /// What is wrong.
         why: String,
     },
+    /// A file of the repository's own holds what git never writes.
+    #[error("`{}` is damaged: {why}", place.display())]
+    Damaged {
+        /// The file.
+        place: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// The repository's format is one that this version does not know.
     #[error("`{}` uses {feature}, which this version does not know", place.display())]
     UnknownFormat {

@@ -96,7 +96,7 @@ fn open(path: &Path) -> Result<File, GitError> {
         Ok(bytes) => {
             let meta = gix::config::file::Metadata::from(gix::config::Source::Local);
             File::from_bytes_no_includes(&bytes, meta, gix::config::file::init::Options::default())
-                .map_err(|error| GitError::Broken { place: path.to_owned(), why: error.to_string() })
+                .map_err(|error| GitError::Damaged { place: path.to_owned(), why: error.to_string() })
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
         Err(error) => Err(GitError::io(doing())(error)),

@@ -33,7 +33,7 @@ impl Index {
         let hash = repository.object_format().to_gix();
         // The checksum is git's to verify: `git status` runs beside this.
         let file = gix::index::File::at_or_default(path.clone(), hash, true, Default::default())
-            .map_err(|error| GitError::Broken { place: path, why: error.to_string() })?;
+            .map_err(|error| GitError::Damaged { place: path, why: error.to_string() })?;
         Ok(Self { file })
     }
 

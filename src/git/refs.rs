@@ -105,7 +105,7 @@ impl Refs {
                 RefValue::Symbolic(next) => name = next,
                 RefValue::Absent => return Ok(None),
                 RefValue::Broken(why) => {
-                    return Err(GitError::Broken { place: self.place_of(&name), why });
+                    return Err(GitError::Damaged { place: self.place_of(&name), why });
                 }
             }
         }
@@ -163,7 +163,7 @@ impl Refs {
     fn packed_value(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
         self.with_packed(|buffer| {
             let Ok(full) = <&gix::refs::FullNameRef>::try_from(name) else { return Ok(None) };
-            let found = buffer.try_find(full.as_partial_name()).map_err(|error| GitError::Broken {
+            let found = buffer.try_find(full.as_partial_name()).map_err(|error| GitError::Damaged {
                 place: self.common_dir.join("packed-refs"),
                 why: error.to_string(),
             })?;
@@ -184,7 +184,7 @@ impl Refs {
         let mut kept = self.packed.borrow_mut();
         if kept.as_ref().is_none_or(|packed| packed.identity != identity) {
             let buffer = packed::Buffer::open(path.clone(), 32 * 1024, self.objects.to_gix())
-                .map_err(|error| GitError::Broken { place: path, why: error.to_string() })?;
+                .map_err(|error| GitError::Damaged { place: path, why: error.to_string() })?;
             *kept = Some(Packed { identity, buffer });
         }
         kept.as_ref().map(|packed| with(&packed.buffer)).transpose()
@@ -213,7 +213,7 @@ impl Refs {
             }
         }
         self.with_packed(|buffer| {
-            let damaged = |why: String| GitError::Broken { place: self.common_dir.join("packed-refs"), why };
+            let damaged = |why: String| GitError::Damaged { place: self.common_dir.join("packed-refs"), why };
             for reference in buffer.iter_prefixed(prefix.into()).map_err(|error| damaged(error.to_string()))? {
                 let reference = reference.map_err(|error| damaged(error.to_string()))?;
                 if let (Ok(name), Some(id)) = (reference.name.as_bstr().to_str(), parse_id(reference.target)) {

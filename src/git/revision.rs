@@ -170,7 +170,14 @@ impl Repository {
         let Some((id, steps)) = self.simple(revision)? else { return Ok(None) };
         let missing = || GitError::NoSuchRevision { revision: revision.to_owned() };
         let objects = self.objects()?;
-        let mut commit = objects.peel_to_commit(id)?.ok_or_else(missing)?;
+        let mut commit = match objects.peel_to_commit(id)? {
+            Some(commit) => commit,
+            // What a ref names has to be here; an id that somebody types has not.
+            None if !objects.contains(id) && !revision.starts_with(&id.to_string()) => {
+                return Err(GitError::Object { id, why: "the repository does not have it".to_owned() });
+            }
+            None => return Err(missing()),
+        };
         for _ in 0..steps {
             commit = objects.commit(commit)?.parents.first().copied().ok_or_else(missing)?;
         }

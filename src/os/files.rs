@@ -66,13 +66,19 @@ pub fn remove_if_there(file: &Path) -> io::Result<()> {
     }
 }
 
-/// The content of a file, or nothing if there is none. More than `bytes_max` bytes is an error.
+/// The content of a file, or nothing if there is none. More than `bytes_max` bytes is an error, and so is what could be waited for
+/// for ever: a pipe, a device.
 pub fn read_bounded(file: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    let open = match File::open(file) {
+    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let open = match File::options().read(true).custom_flags(at_once).open(file) {
         Ok(open) => open,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    let kind = open.metadata()?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
     let mut content = Vec::new();
     open.take(bytes_max + 1).read_to_end(&mut content)?;
     if content.len() as u64 > bytes_max {

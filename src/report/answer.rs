@@ -79,7 +79,7 @@ fn failure(
     Answering { color, now, .. }: Answering,
     tail: &dyn Fn(&str) -> Option<Tail>,
 ) {
-    write_line(bytes, &failure_headline(requirement, now), color);
+    write_line(bytes, &failure_headline(requirement, commit, now), color);
     let shown = requirement.log.as_deref().and_then(tail);
     for line in shown.iter().flat_map(|tail| &tail.lines) {
         bytes.extend_from_slice(b"  | ");
@@ -111,15 +111,16 @@ fn failure(
 }
 
 /// The reason comes last: it may be long, and have clauses of its own.
-fn failure_headline(requirement: &RequirementReport, now: Timestamp) -> Line {
+fn failure_headline(requirement: &RequirementReport, commit: Option<CommitId>, now: Timestamp) -> Line {
     let mut line =
         Line::new().with(Role::Bad, "failed").with(Role::Plain, "  ").with(Role::Strong, requirement.name.as_str());
     let facts = [
         requirement.duration_ms.map(|millis| format!(" after {}", phrase::duration(millis))),
-        requirement
-            .reused_from
-            .as_ref()
-            .map(|from| format!(" on {}, {} ago", from.commit.short(), phrase::roughly(between(from.at, now)))),
+        requirement.reused_from.as_ref().map(|from| {
+            let elsewhere = commit.is_none_or(|commit| commit != from.commit);
+            let on = if elsewhere { format!(" on {}", from.commit.short()) } else { String::new() };
+            format!("{on}, {} ago", phrase::roughly(between(from.at, now)))
+        }),
     ];
     line = line.with(Role::Faint, facts.into_iter().flatten().collect::<String>());
     if requirement.flaky {

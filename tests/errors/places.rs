@@ -122,3 +122,44 @@ fn hooks_that_can_not_be_put_in_place() {
     is_refused(&bench, &bench, "hooks-turned-off", 2, &["hook", "install"]);
     is_refused(&bench, &bench, "hook-not-effective", 0, &["status"]);
 }
+
+#[test]
+fn a_file_of_gits_own_that_is_damaged_is_named_as_that() {
+    let bench = Bench::proven_by_true();
+    let commands = [&["status"][..], &["done"], &["log"], &["verify"], &["show"]];
+    for (file, content) in [(".git/HEAD", "garbage\n"), (".git/refs/heads/main", ""), (".git/packed-refs", "xxx\n")] {
+        let before = std::fs::read(bench.path().join(file)).ok();
+        bench.write(file, content);
+        for arguments in commands {
+            let refused = bench.discern(arguments).exits(5);
+            let said = format!("/r/{file}` is damaged: ");
+            assert!(refused.stderr.contains(&said), "{said}: {}", refused.shown());
+        }
+        match before {
+            Some(before) => bench.write(file, before),
+            None => std::fs::remove_file(bench.path().join(file)).expect("it was just written"),
+        }
+    }
+    let commit = bench.head();
+    bench.sh(&format!("mv .git/objects/{}/{} ../kept", &commit[..2], &commit[2..])).exits(0);
+    for arguments in commands {
+        let refused = bench.discern(arguments).exits(5);
+        let said = format!("the object `{commit}` can't be read: the repository does not have it");
+        assert!(refused.stderr.contains(&said), "{said}: {}", refused.shown());
+    }
+    let unknown = bench.discern(&["show", &"0123456789".repeat(4)]).exits(2);
+    assert!(unknown.stderr.contains("does not name a commit"), "{}", unknown.shown());
+}
+
+#[test]
+fn a_configuration_that_is_no_file_is_neither_waited_for_nor_sent_in_circles() {
+    let bench = Bench::new();
+    for made in ["mkfifo discern.toml", "mkdir discern.toml", "ln -s nowhere discern.toml"] {
+        bench.sh(made).exits(0);
+        let refused = bench.discern(&["init"]).exits(2);
+        assert!(refused.stderr.contains("`discern.toml` is there, and is no file"), "{}", refused.shown());
+        bench.discern(&["run"]).exits(2);
+        bench.discern(&["doctor"]).exits(0);
+        bench.sh("rm -r discern.toml").exits(0);
+    }
+}
