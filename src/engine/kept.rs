@@ -3,6 +3,7 @@
 //! A checkout goes when nobody used it for a month, or when its number is above `[gate] pool`; never while a run has it. What
 //! is removed is a cache: the next run that needs a checkout makes one.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -33,7 +34,7 @@ pub struct Kept {
 impl Kept {
     /// What it takes up on disk, in bytes, with what jobs left in it. Walks all of it.
     pub fn bytes(&self) -> u64 {
-        bytes_in(&self.path)
+        bytes_in(&self.path, &mut HashSet::new())
     }
 
     /// Whether nobody needs it: unused for too long, or more than `pool` asks for, if that is known.
@@ -90,12 +91,18 @@ pub(super) fn folder_of(repository: &Repository) -> PathBuf {
     repository.private_dir().join("checkout")
 }
 
-fn bytes_in(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.metadata().ok().map(|meta| (entry, meta)))
-        .map(|(entry, meta)| meta.blocks() * 512 + if meta.is_dir() { bytes_in(&entry.path()) } else { 0 })
-        .sum()
+/// What is below `folder`; a file with several names counts once, as builds link their products.
+fn bytes_in(folder: &Path, linked: &mut HashSet<(u64, u64)>) -> u64 {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(meta) = entry.metadata() else { continue };
+        if meta.is_dir() {
+            bytes += meta.blocks() * 512 + bytes_in(&entry.path(), linked);
+        } else if meta.nlink() == 1 || linked.insert((meta.dev(), meta.ino())) {
+            bytes += meta.blocks() * 512;
+        }
+    }
+    bytes
 }
 
 /// Removes a folder and all in it, also where folders in it may not be written to. One that is not there is fine.
@@ -133,4 +140,22 @@ fn make_writable(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_two_names_takes_up_its_space_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (deps, product) = (folder.path().join("deps"), folder.path().join("product"));
+        std::fs::create_dir(&deps).unwrap();
+        std::fs::write(&product, vec![1; 1 << 20]).unwrap();
+        let bytes = || bytes_in(folder.path(), &mut HashSet::new());
+        let once = bytes();
+        assert!(once >= 1 << 20, "{once}");
+        std::fs::hard_link(&product, deps.join("product")).unwrap();
+        assert_eq!(bytes(), once);
+    }
 }

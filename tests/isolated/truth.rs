@@ -64,12 +64,14 @@ fn no_verdict_is_wrong(rounds: usize) {
         let seen = statuses(committed, &in_place, rounds);
         assert!(seen.iter().all(|&status| status != wrong && status <= 2), "in place, {committed}: {seen:?}");
         let caught = seen.iter().filter(|&&status| status == 2).count();
+        println!("in place, {committed}: {rounds} asked, {caught} refused because of a change, the others right");
         assert!(rounds < ROUNDS_LONG || (caught > 0 && caught < rounds), "in place, {committed}: {caught} of {rounds}");
     }
     // What happens in the working checkout is nothing to a kept one.
     for (committed, right) in [("evil", 1), ("good", 0)] {
         let seen = statuses(committed, &["done", "HEAD", "--rerun"], rounds);
         assert!(seen.iter().all(|&status| status == right), "isolated, {committed}: {seen:?}");
+        println!("isolated, {committed}: {rounds} asked, all right");
     }
 }
 
