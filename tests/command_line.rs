@@ -260,3 +260,24 @@ fn what_fails_is_told_once_where_story_and_answer_are_read_in_one_place() {
     let line = together.stdout.lines().find(|line| line.starts_with("failed  bad after ")).unwrap_or_default();
     assert!(line.ends_with(&format!(": {reason}")), "{}", together.shown());
 }
+
+#[test]
+fn an_argument_that_is_no_utf_8_is_named() {
+    let bench = Bench::proven_by_true();
+    for command in ["show", "run", "explain"] {
+        let refused = bench.sh(&format!("git-discern {command} \"$(printf 'b\\377')\"")).exits(2);
+        assert!(refused.stderr.contains("the argument `b\u{fffd}` is not UTF-8\n"), "{}", refused.shown());
+        assert!(refused.stderr.contains(&format!("hint: git discern {command} -h\n")), "{}", refused.shown());
+    }
+}
+
+#[test]
+fn where_there_is_no_worktree_no_command_is_offered_that_needs_one() {
+    let bench = Bench::proven_by_true();
+    let bare = bench.remote();
+    bench.git(&["push", "-q", "origin", "main"]);
+    for command in ["show", "wait"] {
+        let refused = bare.discern(&[command]).exits(2);
+        assert!(refused.stderr.contains("hint: git worktree list\n"), "{}", refused.shown());
+    }
+}

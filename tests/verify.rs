@@ -88,7 +88,7 @@ fn commits_on_standard_input_are_answered_in_their_order_and_once_each() {
         asked.json()["commits"].as_array().expect("a list").iter().map(|one| one["commit"].clone()).collect();
     assert_eq!(commits, [second.as_str(), first.as_str()]);
     let nothing = bench.sh("git-discern verify --stdin </dev/null").exits(0);
-    assert_eq!(nothing.stdout, "no commit was asked for\n");
+    assert_eq!(nothing.stdout, "no commit to verify\n");
 }
 
 #[test]

@@ -41,6 +41,11 @@ pub fn commit(
     Err(Refusal::new(Diagnostic::new("no-such-revision", message).fix(instead(meant))).into())
 }
 
+/// Whether a commit can be proven from here; the command that comes first where it can't: a run needs a worktree.
+pub fn provable(repository: &Repository) -> Result<(), &'static str> {
+    repository.worktree().map(|_| ()).map_err(|_| "git worktree list")
+}
+
 /// What a fault of git comes to at the edge: 2 where the user asked for what is not there, 5 where what is there could not
 /// be read.
 pub fn refusal(error: &GitError) -> Refusal {

@@ -141,6 +141,12 @@ fn no_command(arguments: &[OsString], error: &clap::Error) -> Exit {
         global.reporter().raw(text.as_bytes());
         return Exit::Success;
     }
+    if error.kind() == clap::error::ErrorKind::InvalidUtf8 {
+        let strange = arguments.iter().find(|argument| argument.to_str().is_none());
+        let named = strange.map_or_else(String::new, |argument| format!(" `{}`", argument.to_string_lossy()));
+        let diagnostic = Diagnostic::new("usage", format!("the argument{named} is not UTF-8"));
+        return refuse(&global, word(arguments), &Refusal::new(diagnostic.fix(help_of(word(arguments)))));
+    }
     let text = short(rendered.to_string());
     let diagnostic = usage(&text, word(arguments));
     let page = if global.settings.color_error { short(rendered.ansi().to_string()) } else { text };
@@ -155,9 +161,13 @@ fn usage(page: &str, command: &str) -> Diagnostic {
     let wrong = one_line(paragraphs().next().unwrap_or_default());
     let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
     let tips: Vec<String> = paragraphs().flat_map(|paragraph| paragraph.split("tip: ").skip(1)).map(one_line).collect();
-    let help = if command == NO_COMMAND { "git discern -h".to_owned() } else { format!("git discern {command} -h") };
-    let diagnostic = Diagnostic::new("usage", wrong).fix(help);
+    let diagnostic = Diagnostic::new("usage", wrong).fix(help_of(command));
     Diagnostic { advice: (!tips.is_empty()).then(|| tips.join("; ")), ..diagnostic }
+}
+
+/// The command that says what `command` takes.
+fn help_of(command: &str) -> String {
+    if command == NO_COMMAND { "git discern -h".to_owned() } else { format!("git discern {command} -h") }
 }
 
 /// Answers with why there is no answer.

@@ -76,7 +76,8 @@ pub fn run(global: &Global, args: &Show) -> anyhow::Result<Exit> {
         }
         Found::Nothing => {
             let message = format!("no run has decided about {} yet", commit.short());
-            return Err(Refusal::new(Diagnostic::new("nothing-known", message).fix(prove(args))).into());
+            let fix = super::here::provable(&repository).map_or_else(str::to_owned, |()| prove(args));
+            return Err(Refusal::new(Diagnostic::new("nothing-known", message).fix(fix)).into());
         }
     };
     if let Some(path) = &args.html {

@@ -114,7 +114,7 @@ fn page(document: &CommitsDocument, detail: Detail, now: Timestamp) -> Vec<Line>
         }
     }
     if document.commits.is_empty() && detail > Detail::Quiet {
-        lines.push(Line::text("no commit was asked for"));
+        lines.push(Line::text("no commit to verify"));
     }
     lines
 }

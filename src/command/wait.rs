@@ -124,7 +124,8 @@ fn document(followed: Followed, seen: Seen, session: &Session<'_>) -> Result<Run
         Followed::Nothing => {
             let what = seen.candidate.map_or("this commit".to_owned(), |candidate| candidate.commit.short());
             let message = format!("there is nothing to wait for: no run has ever worked on {what}");
-            return Err(Refusal::new(Diagnostic::new("nothing-to-wait-for", message).fix("git discern done")).into());
+            let fix = super::here::provable(session.repository).map_or_else(|fix| fix, |()| "git discern done");
+            return Err(Refusal::new(Diagnostic::new("nothing-to-wait-for", message).fix(fix)).into());
         }
     };
     if document.requirements.is_empty() {
