@@ -18,6 +18,7 @@ use super::job_end::in_brief;
 use super::order::{Command, JobExit, Report, receive_order, send_report};
 use crate::os::clock::{Clock, SystemClock};
 use crate::os::descendants::{self, Ending, Process};
+use crate::os::hooks;
 use crate::os::process::{self, Patience, ProcessEnd, Reaped};
 use crate::os::signal::{Signal, Signals};
 
@@ -59,6 +60,7 @@ fn supervise() -> io::Result<()> {
     };
     match started {
         Ok(pid) => {
+            hooks::at("supervisor started a job");
             supervision.report(&Report::Started { pid });
             supervision.work();
             supervision.left_behind.ended += descendants::end_strays().ended;
@@ -155,6 +157,7 @@ impl Supervision {
         self.job = None;
         let by_order = matches!(self.phase, Phase::Terminating { .. });
         let duration_ms = self.clock.elapsed_ms(now_ms());
+        hooks::at("supervisor reports an end");
         self.report(&Report::Exited { exit: JobExit::Ended(end), duration_ms, by_order });
         if !by_order {
             self.phase = Phase::Leaving { kill_at_ms: now_ms() + FAREWELL_MS };

@@ -3,10 +3,11 @@
 //! No released binary has any of this: without the feature a point is nothing. A test says through the environment where a
 //! process pauses: before the step of that number, counted from 1 (`DISCERN_TEST_PAUSE_AT=7`), or where it comes to a point for
 //! the so-and-so-manieth time (`=ref locked#2`). There it writes the point's name to `paused` in the folder given and waits
-//! until somebody opens the pipe `go` beside it. With `DISCERN_TEST_TRACE` each point that is come to is a line of that file.
+//! until somebody opens the pipe `go` beside it. Supervisors and other children have the same environment: whichever process
+//! comes there first pauses, and no other. With `DISCERN_TEST_TRACE` each point that is come to is a line of that file.
 
 #[cfg(feature = "test-hooks")]
-pub use hooked::{clock_ahead_ms, wall_ahead_ms};
+pub use hooked::{clock_ahead_ms, points, wall_ahead_ms};
 
 /// A point of a run that has a name.
 #[cfg(feature = "test-hooks")]
@@ -29,6 +30,13 @@ pub fn before(step: &'static str) {
 #[cfg(not(feature = "test-hooks"))]
 #[inline]
 pub fn before(_step: &'static str) {}
+
+/// The variables that say where to pause, for a child that has points of its own; a job's environment is the job's.
+#[cfg(not(feature = "test-hooks"))]
+#[inline]
+pub fn points() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+    std::iter::empty()
+}
 
 #[cfg(feature = "test-hooks")]
 mod hooked {
@@ -68,8 +76,16 @@ mod hooked {
     fn pause(point: &str) {
         let folder = variable("DISCERN_TEST_FOLDER").map(PathBuf::from).unwrap_or_default();
         // A test that is gone lets the process go on.
-        let _ = std::fs::write(folder.join("paused"), point);
-        let _ = std::fs::File::open(folder.join("go"));
+        let first = std::fs::File::create_new(folder.join("paused"));
+        if first.and_then(|mut file| file.write_all(point.as_bytes())).is_ok() {
+            let _ = std::fs::File::open(folder.join("go"));
+        }
+    }
+
+    /// The variables that say where to pause, for a child that has points of its own; a job's environment is the job's.
+    pub fn points() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+        let names = ["DISCERN_TEST_PAUSE_AT", "DISCERN_TEST_FOLDER", "DISCERN_TEST_TRACE"];
+        names.into_iter().filter_map(|name| Some((name, environment::variable(name)?)))
     }
 
     /// How far both clocks of this process are ahead, in milliseconds.

@@ -15,6 +15,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus};
 use serde::{Deserialize, Serialize};
 
 use super::environment::Variables;
+use super::hooks;
 
 /// The running binary, also when its file was replaced or removed since: a gate may well build the gate.
 #[cfg(target_os = "linux")]
@@ -73,6 +74,7 @@ pub fn start_supervisor(
         .current_dir(directory)
         .env_clear()
         .envs(environment)
+        .envs(hooks::points())
         .stdin(channel)
         .stdout(log)
         .stderr(errors)
@@ -112,7 +114,9 @@ pub fn signal(child: &Child, signal: super::signal::Signal) {
 #[expect(clippy::disallowed_methods, reason = "the one place that starts processes other than git")]
 pub fn start_job(program: &str, arguments: &[&str], input: Option<OwnedFd>) -> io::Result<i32> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    hooks::points().for_each(|(name, _)| _ = command.env_remove(name));
+    let child = command
         .args(arguments)
         .process_group(0)
         .stdin(input.map_or_else(Stdio::null, Stdio::from))

@@ -39,17 +39,28 @@ struct Round<'s> {
 /// Kills a run at each point that it comes to: the tool, its git children, its supervisors, all of them; on both ref formats.
 /// The first rounds take each name once.
 pub(super) fn points(setting: &mut Setting) -> anyhow::Result<()> {
+    at_points(setting, |_| true)
+}
+
+/// The same where a job's supervisor comes to the point: its job has begun and the run does not know, or has ended and the run
+/// does not know.
+pub(super) fn supervisors(setting: &mut Setting) -> anyhow::Result<()> {
+    at_points(setting, |point| point.starts_with("supervisor "))
+}
+
+fn at_points(setting: &mut Setting, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let mut grounds = [Ground::new("files", &setting.binary)?, Ground::new("reftable", &setting.binary)?];
     let mut combinations = Vec::new();
     for (which, ground) in grounds.iter().enumerate() {
         ground.worktree("left")?;
         abandon(ground, 0)?;
         ground.commit("r", "traced")?;
-        for point in points_of(ground, "r")? {
+        for point in points_of(ground, "r")?.into_iter().filter(|point| wanted(point)) {
             combinations.extend(Victim::EACH.map(|victim| (point.clone(), victim, which)));
         }
     }
     let all = combinations.len();
+    ensure!(all > 0, "a run comes to no such point");
     let chosen = in_good_order(combinations, setting);
     let mut names: Vec<&str> = chosen.iter().map(|(point, ..)| name_of(point)).collect();
     names.sort_unstable();

@@ -46,8 +46,9 @@ struct Trial {
 }
 
 /// Everything that is tried.
-const TRIALS: [Trial; 12] = [
+const TRIALS: [Trial; 13] = [
     Trial { name: "points", what: "killed at each named point", weighs: 1, run: kills::points },
+    Trial { name: "supervisors", what: "killed at each point of a supervisor", weighs: 1, run: kills::supervisors },
     Trial { name: "instants", what: "killed at a random instant", weighs: 3, run: kills::instants },
     Trial { name: "crowd", what: "64 `done` together on one commit", weighs: 24, run: crowds::one_commit },
     Trial { name: "worktrees", what: "20 worktrees at once on 20 commits", weighs: 24, run: crowds::many_worktrees },

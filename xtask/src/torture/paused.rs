@@ -1,5 +1,6 @@
 //! A run of the test build that pauses at a named point (`os::hooks`).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Command, ExitStatus};
 
@@ -45,17 +46,20 @@ impl Paused {
 
     /// Lets it go on, if it still can, and waits for its end.
     pub(super) fn go_on(mut self) -> anyhow::Result<ExitStatus> {
-        // Whoever was killed reads nothing any more.
-        drop(rustix::fs::open(self.folder.path().join("go"), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()));
+        // Whoever was killed reads nothing any more; who has only just come to the point does not read yet.
+        let go = self.folder.path().join("go");
+        let is_read = || rustix::fs::open(&go, OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()).is_ok();
+        wait_until("it goes on", || Ok(is_read() || self.run.try_wait()?.is_some()))?;
         end(&mut self.run)
     }
 }
 
-/// The points that a `done` in a place comes to, in order, each with a number: the first time is 1.
+/// The points that a `done` in a place comes to, it and its supervisors, each once and with a number: the first time is 1.
 pub(super) fn points(ground: &Ground, place: &str) -> anyhow::Result<Vec<String>> {
     let trace = ground.note("trace");
     let shown = trace.to_string_lossy().into_owned();
     let status = end(&mut ground.start(place, &["done"], &[("DISCERN_TEST_TRACE", &shown)])?)?;
     ensure!(status.success(), "a `done` that is let alone ended with {status}");
-    Ok(fs::read_to_string(&trace)?.lines().map(str::to_owned).collect())
+    let lines = fs::read_to_string(&trace)?;
+    Ok(BTreeSet::from_iter(lines.lines().map(str::to_owned)).into_iter().collect())
 }
