@@ -205,10 +205,9 @@ impl Gate<'_, '_> {
     }
 
     /// Recovery, then the worktree's lock; or what is in the way. The candidate's own claim is looked at first, so that a live
-    /// one is answered at once and nothing is written.
+    /// one is answered at once and nothing is written. Who reserves in between is met by the reservation.
     fn clear_the_way(&mut self) -> Result<Result<LockedPlace, Obstacle>, NoAnswer> {
-        let commit = self.subject.head.commit;
-        if let Some(pending) = self.claim_of(commit, Mode::Look)? {
+        if let Some(pending) = self.live_claim()? {
             return Ok(Err(Obstacle::Claim(Box::new(pending))));
         }
         self.recover()?;
@@ -222,10 +221,7 @@ impl Gate<'_, '_> {
             }
         };
         hooks::at("worktree locked");
-        match self.claim_of(commit, Mode::Retire)? {
-            Some(pending) => Ok(Err(Obstacle::Claim(Box::new(pending)))),
-            None => Ok(Ok(place)),
-        }
+        Ok(Ok(place))
     }
 
     /// The lock of the place where jobs will run, or who has it, as far as that is known.
@@ -247,21 +243,24 @@ impl Gate<'_, '_> {
         }
     }
 
-    /// Who has the claim of `commit`, if it may not be taken over; a claim that may be is retired, if so asked.
-    fn claim_of(&mut self, commit: CommitId, mode: Mode) -> Result<Option<Pending>, NoAnswer> {
+    /// Who has the candidate's claim, if it may not be taken over.
+    fn live_claim(&mut self) -> Result<Option<Pending>, NoAnswer> {
+        let commit = self.subject.head.commit;
         let by = self.session.retiring_run(self.request.command(), self.began);
-        let inspected = recovery::inspect(commit, self.session, &by, mode);
-        match inspected.what {
+        match recovery::inspect(commit, self.session, &by, Mode::Look).what {
             Finding::Live { record, .. } => Ok(Some(known::pending(&record))),
-            Finding::NotRetired { problem, .. } => Err(not_retired(commit, &problem).into()),
             Finding::Unreadable(why) => Err(unreadable(commit, &why).into()),
-            Finding::Free | Finding::Abandoned { .. } | Finding::Retired { .. } => Ok(None),
+            Finding::Free | Finding::Abandoned { .. } | Finding::Retired { .. } | Finding::NotRetired { .. } => {
+                Ok(None)
+            }
         }
     }
 
-    /// Retires every abandoned claim in the repository (C22), and absorbs what finished runs could not. What can't be retired, or read, is noted and stops nothing.
+    /// Retires every abandoned claim in the repository (C22), and absorbs what finished runs could not. What can't be retired, or
+    /// read, is noted and stops nothing, but for the candidate's own.
     fn recover(&mut self) -> Result<(), NoAnswer> {
         let attempt = self.begin();
+        let mut in_the_way = None;
         let by = self.session.retiring_run(self.request.command(), Some(attempt));
         for candidate in self.session.claimed()? {
             let inspected = recovery::inspect(candidate, self.session, &by, Mode::Retire);
@@ -271,11 +270,17 @@ impl Gate<'_, '_> {
                     let (attempt, why) = (record.attempt.id, reason.word().to_owned());
                     self.tell(What::Retired { candidate, attempt, worktree, why });
                 }
+                Finding::NotRetired { problem, .. } if candidate == self.subject.head.commit => {
+                    in_the_way = Some(not_retired(candidate, &problem));
+                }
                 Finding::NotRetired { problem, .. } => {
                     let doing = format!("retire the abandoned claim of {}", candidate.short());
                     self.tell(What::StoreTrouble { doing, problem });
                 }
-                Finding::Unreadable(why) if candidate != self.subject.head.commit => {
+                Finding::Unreadable(why) if candidate == self.subject.head.commit => {
+                    in_the_way = Some(unreadable(candidate, &why));
+                }
+                Finding::Unreadable(why) => {
                     let text =
                         format!("refs/discern/attempt/{candidate} can't be read ({why}); it concerns only that commit");
                     self.tell(What::Note { text });
@@ -286,10 +291,10 @@ impl Gate<'_, '_> {
                         self.tell(What::StoreTrouble { doing, problem });
                     }
                 }
-                Finding::Unreadable(_) | Finding::Live { .. } | Finding::Abandoned { .. } => {}
+                Finding::Live { .. } | Finding::Abandoned { .. } => {}
             }
         }
-        Ok(())
+        in_the_way.map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
     /// From here on there is a story to tell, and something to settle.

@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use super::{Found, RecordStore, StoreError, Swap, Unreadable};
+use crate::claim::record::RECORD_BYTES_MAX;
 use crate::git::objects::ObjectKind;
 use crate::git::ref_lock;
 use crate::git::ref_writer::{Change, Mark, Written};
@@ -20,8 +21,8 @@ use crate::os::hooks;
 /// Where the refs are: followed by a full commit id.
 pub const ATTEMPT_PREFIX: &str = "refs/discern/attempt/";
 
-/// The largest blob that is taken for a record, in bytes: the largest that bind allows, and room for a newer format's.
-pub const RECORD_BYTES_MAX: u64 = 320 * 1024;
+/// The largest blob that is taken for a record, in bytes: the largest that is ever written, and room for a newer format's.
+const READ_BYTES_MAX: u64 = RECORD_BYTES_MAX as u64 + 64 * 1024;
 
 /// How often a read is tried again when the ref moves under it.
 const READS_MAX: u32 = 8;
@@ -104,7 +105,7 @@ impl<'r> RefStore<'r> {
     fn writer_of_blob(&self, id: ObjectId, writer_of: &dyn Fn(&[u8]) -> Option<Token>) -> Option<Token> {
         let objects = self.repository.objects().ok()?;
         match objects.header(id) {
-            Ok(Some((ObjectKind::Blob, size))) if size <= RECORD_BYTES_MAX => writer_of(&objects.blob(id).ok()?),
+            Ok(Some((ObjectKind::Blob, size))) if size <= READ_BYTES_MAX => writer_of(&objects.blob(id).ok()?),
             _ => None,
         }
     }
@@ -194,7 +195,7 @@ impl<'r> RefStore<'r> {
         let record = RecordId(id);
         let damaged = |why: String| Found::Unreadable(Unreadable::Damaged { id: record, why });
         match objects.header(id) {
-            Ok(Some((ObjectKind::Blob, bytes))) if bytes > RECORD_BYTES_MAX => {
+            Ok(Some((ObjectKind::Blob, bytes))) if bytes > READ_BYTES_MAX => {
                 Ok(Some(Found::Unreadable(Unreadable::TooLarge { id: record, bytes })))
             }
             Ok(Some((ObjectKind::Blob, _))) => match objects.read_whatever_its_size(id) {
@@ -211,7 +212,7 @@ impl<'r> RefStore<'r> {
 
     /// Writes back a pruned record from the bytes of its last write.
     fn written_back(&self, candidate: &CommitId, id: ObjectId) -> Result<Option<Found>, GitError> {
-        let kept = files::read_bounded(&self.last_bytes_file(candidate), RECORD_BYTES_MAX).ok().flatten();
+        let kept = files::read_bounded(&self.last_bytes_file(candidate), READ_BYTES_MAX).ok().flatten();
         let objects = self.repository.objects()?;
         match kept {
             Some(bytes) if objects.blob_id(&bytes)? == id => {
