@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use bstr::ByteSlice;
 use gix::objs::{CommitRef, Kind};
 use gix::prelude::{Find, Header};
+use gix::zlib::Compression;
 
 use super::error::GitError;
 use super::pack::{self, NewObject, Pack};
@@ -26,8 +27,9 @@ pub const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// What needs more room than this to be unpacked keeps it, and is not copied, in bytes.
 const ROOM_BYTES_MAX: usize = 1024 * 1024;
 
-/// From so many bytes on, hashing is worth a thread.
-const SIDE_BY_SIDE_BYTES_MIN: usize = 64 * 1024;
+/// From so many bytes on, an object is stored as it is: deflating a record of the largest size, and git's inflating it to look at it,
+/// take longer than all syncs of its swap. It stays for two hours at most (decision 31), or until git packs it.
+const STORED_BYTES_MIN: usize = 64 * 1024;
 
 /// How many packs there is room for at least.
 const SLOTS_MIN: usize = 512;
@@ -295,23 +297,15 @@ impl Objects {
     }
 
     fn id_of(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
-        id_of(self.format, kind, content)
-    }
-
-    /// An object's id, and what its loose file holds. Both are found side by side where that takes longer than a thread.
-    fn encode(&self, kind: Kind, content: &[u8]) -> Result<(ObjectId, Vec<u8>), GitError> {
-        let format = self.format;
-        let hash = move || id_of(format, kind, content);
-        let (id, bytes) = std::thread::scope(|scope| {
-            let hashing = (content.len() >= SIDE_BY_SIDE_BYTES_MIN).then(|| scope.spawn(hash));
-            let bytes = pack::loose_bytes(kind, content);
-            (hashing.and_then(|hashing| hashing.join().ok()).unwrap_or_else(hash), bytes)
-        });
-        Ok((id?, bytes.map_err(GitError::io("deflate an object"))?))
+        gix::objs::compute_hash(self.format.to_gix(), kind, content).map(|id| from_gix(&id)).map_err(|error| {
+            GitError::Io { doing: "hash an object".to_owned(), source: std::io::Error::other(error.to_string()) }
+        })
     }
 
     fn write(&self, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
-        let (id, bytes) = self.encode(kind, content)?;
+        let id = self.id_of(kind, content)?;
+        let level = if content.len() < STORED_BYTES_MIN { Compression::BEST_SPEED } else { Compression::NONE };
+        let bytes = pack::loose_bytes(kind, content, level).map_err(GitError::io("deflate an object"))?;
         let (folder, file) = self.loose_path(id);
         // A `git gc` may remove the folder, empty as it is, or the new object, which no ref names yet, under our hands.
         let mut tries = 0..32;
@@ -356,13 +350,6 @@ impl Objects {
     pub fn sweep(&self, age_seconds: u64) -> std::io::Result<usize> {
         files::remove_older(&self.directory, age_seconds, |name| name.starts_with(TEMPORARY))
     }
-}
-
-fn id_of(format: ObjectFormat, kind: Kind, content: &[u8]) -> Result<ObjectId, GitError> {
-    gix::objs::compute_hash(format.to_gix(), kind, content).map(|id| from_gix(&id)).map_err(|error| GitError::Io {
-        doing: "hash an object".to_owned(),
-        source: std::io::Error::other(error.to_string()),
-    })
 }
 
 /// How the names of our temporary files in the object directory begin.

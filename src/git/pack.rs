@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use gix::zlib::Compression;
+
 use super::objects::{ObjectKind, TEMPORARY};
 use super::repository::ObjectFormat;
 use crate::id::ObjectId;
@@ -32,15 +34,14 @@ impl NewObject {
     /// # Errors
     /// It can't be deflated.
     pub fn loose(&self) -> io::Result<Vec<u8>> {
-        loose_bytes(super::objects::to_gix_kind(self.kind), &self.content)
+        loose_bytes(super::objects::to_gix_kind(self.kind), &self.content, Compression::BEST_SPEED)
     }
 }
 
 /// The content of a loose object's file.
-pub(super) fn loose_bytes(kind: gix::objs::Kind, content: &[u8]) -> io::Result<Vec<u8>> {
+pub(super) fn loose_bytes(kind: gix::objs::Kind, content: &[u8], level: Compression) -> io::Result<Vec<u8>> {
     let header = gix::objs::encode::loose_header(kind, content.len() as u64);
-    let speed = gix::zlib::Compression::BEST_SPEED;
-    let mut deflate = gix::zlib::stream::deflate::Write::new(Vec::new(), speed);
+    let mut deflate = gix::zlib::stream::deflate::Write::new(Vec::new(), level);
     deflate.write_all(&header)?;
     deflate.write_all(content)?;
     deflate.flush()?;
@@ -134,7 +135,7 @@ fn append_entry(pack: &mut Vec<u8>, object: &NewObject) -> io::Result<()> {
         size >>= 7;
     }
     pack.push(byte);
-    let mut deflate = gix::zlib::stream::deflate::Write::new(pack, gix::zlib::Compression::BEST_SPEED);
+    let mut deflate = gix::zlib::stream::deflate::Write::new(pack, Compression::BEST_SPEED);
     deflate.write_all(&object.content)?;
     deflate.flush()
 }
