@@ -12,7 +12,6 @@ use crate::engine::session::Session;
 use crate::engine::verifier::Verifier;
 use crate::exit::Exit;
 use crate::git::Repository;
-use crate::git::revision::Listed;
 use crate::os::environment;
 use crate::os::pager::{self, Pager};
 use crate::os::terminal::Standard;
@@ -93,8 +92,8 @@ fn walk(
     mut take: impl FnMut(CommitReport) -> ControlFlow<()>,
 ) -> anyhow::Result<()> {
     let repository = verifier.repository();
-    repository.each_commit(history, |Listed { id, tree, summary }| {
-        let mut report = verifier.report_on(id, tree, summary);
+    repository.each_back(history, |commit| {
+        let mut report = verifier.report_on(commit);
         if only_flaky && report.flaky.is_empty() {
             return ControlFlow::Continue(());
         }

@@ -47,10 +47,20 @@ pub fn run(global: &Global, args: &Verify) -> anyhow::Result<Exit> {
     let repository = here::repository()?;
     let mut session = Session::reading(&repository);
     repository.refs().remember(&["refs/"])?;
-    let commits = asked_for(&repository, args)?;
-    let ids: Vec<CommitId> = commits.iter().map(|commit| commit.id).collect();
-    let mut verifier = Verifier::of(&mut session, &ids).map_err(cause)?;
-    let reports: Vec<_> = commits.into_iter().map(|it| verifier.report_on(it.id, it.tree, it.summary)).collect();
+    let words = if args.stdin { from_stdin()? } else { args.revisions.clone() };
+    let words = if words.is_empty() && !args.stdin { vec!["HEAD".to_owned()] } else { words };
+    let mut reports = Vec::new();
+    // All records are few; before each of many commits is known they are read, so that the first are answered while git lists the last.
+    if words.iter().any(|word| word.contains("..")) {
+        let mut verifier = Verifier::of_any(&mut session).map_err(cause)?;
+        each_asked_for(&repository, &words, |commit| reports.push(verifier.report_on(commit)))?;
+    } else {
+        let mut commits = Vec::new();
+        each_asked_for(&repository, &words, |commit| commits.push(commit))?;
+        let ids: Vec<CommitId> = commits.iter().map(|commit| commit.id).collect();
+        let mut verifier = Verifier::of(&mut session, &ids).map_err(cause)?;
+        reports.extend(commits.into_iter().map(|commit| verifier.report_on(commit)));
+    }
     let has = |standing: CommitStanding| reports.iter().any(|report| report.standing == standing);
     let exit = match () {
         () if has(CommitStanding::Unknown) => Exit::Store,
@@ -71,12 +81,14 @@ pub(super) fn cause(error: VerifierError) -> anyhow::Error {
     }
 }
 
-/// The commits, each once, in the order in which they were named.
-fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Listed>> {
-    let words = if args.stdin { from_stdin()? } else { args.revisions.clone() };
-    let words = if words.is_empty() && !args.stdin { vec!["HEAD".to_owned()] } else { words };
+/// The commits that `words` name, each once, in the order in which they were named.
+fn each_asked_for(repository: &Repository, words: &[String], mut take: impl FnMut(Listed)) -> anyhow::Result<()> {
     let mut seen = HashSet::new();
-    let mut commits = Vec::new();
+    let mut take = |commit: Listed| {
+        if seen.insert(commit.id) {
+            take(commit);
+        }
+    };
     let objects = repository.objects()?;
     for word in words {
         // A full id is read once, not to see what it is and then again.
@@ -84,12 +96,12 @@ fn asked_for(repository: &Repository, args: &Verify) -> anyhow::Result<Vec<Liste
             && word.len() == repository.object_format().hex_length()
             && let Some(commit) = objects.commit_if_it_is_one(id)?
         {
-            commits.extend(Some(Listed::from(commit)).filter(|commit| seen.insert(commit.id)));
-            continue;
+            take(commit.into());
+        } else {
+            repository.each_commit(word, &mut take)?;
         }
-        commits.extend(repository.commits(&word)?.into_iter().filter(|commit| seen.insert(commit.id)));
     }
-    Ok(commits)
+    Ok(())
 }
 
 fn from_stdin() -> anyhow::Result<Vec<String>> {

@@ -17,7 +17,7 @@ use crate::claim::record::{Bound, Outcome};
 use crate::config::{self, Config, Invalid};
 use crate::document::{CommitReport, CommitStanding, FlakyRequirement, HowOften};
 use crate::evidence::{self, Proof, RequirementKey, RequirementKind, Verdict};
-use crate::git::objects::Commit;
+use crate::git::revision::Listed;
 use crate::git::{GitError, Repository};
 use crate::id::{CommitId, Digest, Name, ObjectId, Subject, TreeId};
 use crate::ledger::{LedgerError, OutcomeEntry, Snapshot};
@@ -105,12 +105,11 @@ impl<'s, 'r> Verifier<'s, 'r> {
     /// # Errors
     /// The repository has no such commit.
     pub fn report(&mut self, commit: CommitId) -> Result<CommitReport, GitError> {
-        let Commit { tree, summary, .. } = self.session.repository.objects()?.commit(commit)?;
-        Ok(self.report_on(commit, tree, summary))
+        Ok(self.report_on(self.session.repository.objects()?.commit(commit)?.into()))
     }
 
     /// As [`report`](Self::report), for a commit that was read already.
-    pub fn report_on(&mut self, commit: CommitId, tree: TreeId, summary: String) -> CommitReport {
+    pub fn report_on(&mut self, Listed { id: commit, tree, summary }: Listed) -> CommitReport {
         let mut report = CommitReport {
             commit,
             summary,

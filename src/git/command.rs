@@ -6,14 +6,16 @@
 //! monitor, messages in English. A child's output is read until the *process* ends, not until the pipe does, because a
 //! program that it started may keep the pipe (B098). Nothing is ever decided by the wording of a message.
 
+use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead as _, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use bstr::ByteSlice as _;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::error::GitError;
@@ -101,6 +103,12 @@ pub struct Running {
     limit_ms: u64,
 }
 
+/// What is done with what a child prints while it runs; it takes away what it has done with, and may want no more.
+type Printed<'p, B> = dyn FnMut(&mut Vec<u8>) -> ControlFlow<B> + 'p;
+
+/// How a child ended, what it printed and what it said.
+type Ended = (ExitStatus, Vec<u8>, Vec<u8>);
+
 impl Git {
     /// git without a repository, started in `directory`.
     pub fn anywhere(directory: &Path) -> Self {
@@ -154,33 +162,32 @@ impl Git {
         self.run(arguments)?.success()
     }
 
-    /// Runs a child for as long as it takes and hands each line that it prints to `take`, without its end, until that says
-    /// to stop; the child is ended then. What it says goes to our own standard error.
+    /// Runs a child for as long as it takes and hands each line that it prints to `take`, without its end and while it still
+    /// runs, until that says to stop; the child is ended then. A status other than 0 is an error.
     pub fn each_line<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), GitError> {
-        let mut running = self.spawn_with(arguments, Stdio::null(), Stdio::inherit(), u64::MAX)?;
-        let Some(pipe) = running.child.stdout.take() else { return Ok(()) };
-        let doing = || format!("read from `{}`", running.command);
-        let mut lines = BufReader::with_capacity(65_536, pipe);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            if lines.read_until(b'\n', &mut line).map_err(GitError::io(doing()))? == 0 {
-                break;
-            }
-            if take(line.strip_suffix(b"\n").unwrap_or(&line)).is_break() {
-                return Ok(());
+        let mut printed = |bytes: &mut Vec<u8>| {
+            let whole = bytes.rfind_byte(b'\n').map_or(0, |end| end + 1);
+            let taken = bytes[..whole].lines().try_for_each(&mut take);
+            bytes.drain(..whole);
+            taken
+        };
+        match self.spawn(arguments, Stdio::null(), u64::MAX)?.finish_with(&[], &mut printed)? {
+            ControlFlow::Break(()) => Ok(()),
+            ControlFlow::Continue(finished) => {
+                let rest = finished.success()?;
+                let _ = (!rest.is_empty()).then(|| take(&rest));
+                Ok(())
             }
         }
-        running.finish()?.success().map(drop)
     }
 
     /// As [`Git::run`], with `input` on its standard input.
     pub fn feed<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Finished, GitError> {
-        self.spawn(arguments, Stdio::piped(), LIMIT_MS)?.finish_with(input)
+        self.spawn(arguments, Stdio::piped(), LIMIT_MS)?.finish_fed(input)
     }
 
     /// The version that is installed: the text, and its first two numbers.
@@ -197,16 +204,6 @@ impl Git {
     }
 
     fn spawn<A: AsRef<OsStr>>(&self, arguments: &[A], input: Stdio, limit_ms: u64) -> Result<Running, GitError> {
-        self.spawn_with(arguments, input, Stdio::piped(), limit_ms)
-    }
-
-    fn spawn_with<A: AsRef<OsStr>>(
-        &self,
-        arguments: &[A],
-        input: Stdio,
-        errors: Stdio,
-        limit_ms: u64,
-    ) -> Result<Running, GitError> {
         let line: Vec<String> = arguments.iter().take(6).map(|word| word.as_ref().to_string_lossy().into()).collect();
         let command = format!("git {}", line.join(" "));
         let child = self
@@ -214,7 +211,7 @@ impl Git {
             .args(arguments)
             .stdin(input)
             .stdout(Stdio::piped())
-            .stderr(errors)
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(GitError::io(format!("start `{command}`")))?;
         Ok(Running { child, command, deadline_ms: now_ms().saturating_add(limit_ms), limit_ms })
@@ -242,14 +239,30 @@ impl Finished {
 impl Running {
     /// Waits for its end.
     pub fn finish(self) -> Result<Finished, GitError> {
-        self.finish_with(&[])
+        self.finish_fed(&[])
     }
 
-    fn finish_with(mut self, input: &[u8]) -> Result<Finished, GitError> {
-        let conversation = self.converse(input);
+    fn finish_fed(self, input: &[u8]) -> Result<Finished, GitError> {
+        match self.finish_with(input, &mut |_| ControlFlow::<Infallible>::Continue(()))? {
+            ControlFlow::Continue(finished) => Ok(finished),
+            ControlFlow::Break(never) => match never {},
+        }
+    }
+
+    /// Waits for its end, unless `printed` ends it. That is called with what was printed, again and again while it still runs; what
+    /// it leaves is in the answer.
+    fn finish_with<B>(
+        mut self,
+        input: &[u8],
+        printed: &mut Printed<'_, B>,
+    ) -> Result<ControlFlow<B, Finished>, GitError> {
+        let conversation = self.converse(input, printed);
         let command = std::mem::take(&mut self.command);
         match conversation {
-            Ok((status, stdout, stderr)) => Ok(Finished { command, status, stdout, stderr }),
+            Ok(ControlFlow::Continue((status, stdout, stderr))) => {
+                Ok(ControlFlow::Continue(Finished { command, status, stdout, stderr }))
+            }
+            Ok(ControlFlow::Break(why)) => Ok(ControlFlow::Break(why)),
             Err(source) if source.kind() == std::io::ErrorKind::TimedOut => {
                 Err(GitError::TimedOut { command, limit_ms: self.limit_ms })
             }
@@ -257,8 +270,13 @@ impl Running {
         }
     }
 
-    /// Writes the input and reads both outputs until the process ends; then takes what is still in the pipes.
-    fn converse(&mut self, mut input: &[u8]) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    /// Writes the input and reads both outputs until the process ends, or `printed` wants no more; then takes what is still in the
+    /// pipes.
+    fn converse<B>(
+        &mut self,
+        mut input: &[u8],
+        printed: &mut Printed<'_, B>,
+    ) -> std::io::Result<ControlFlow<B, Ended>> {
         let mut stdin = self.child.stdin.take();
         let (mut stdout, mut stderr) = (self.child.stdout.take(), self.child.stderr.take());
         if let Some(pipe) = &stdin {
@@ -285,6 +303,9 @@ impl Running {
             }
             take_what_is_there(&mut stdout, &mut out)?;
             take_what_is_there(&mut stderr, &mut err)?;
+            if let ControlFlow::Break(why) = printed(&mut out) {
+                return Ok(ControlFlow::Break(why));
+            }
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
@@ -297,7 +318,10 @@ impl Running {
         };
         take_what_is_there(&mut stdout, &mut out)?;
         take_what_is_there(&mut stderr, &mut err)?;
-        Ok((status, out, err))
+        Ok(match printed(&mut out) {
+            ControlFlow::Continue(()) => ControlFlow::Continue((status, out, err)),
+            ControlFlow::Break(why) => ControlFlow::Break(why),
+        })
     }
 }
 

@@ -43,7 +43,7 @@ impl From<Commit> for Listed {
 }
 
 impl Listed {
-    /// The commit in one line of a [`listing`].
+    /// The commit in one line of git's.
     fn parse(line: &[u8]) -> Result<Self, GitError> {
         let text = String::from_utf8_lossy(line);
         let mut fields = text.splitn(3, ' ');
@@ -53,12 +53,6 @@ impl Listed {
             _ => Err(GitError::Answer { command: "git rev-list".to_owned(), why: text.into_owned() }),
         }
     }
-}
-
-/// How git is asked for the commits of a range. It reads them anyway, and quicker than we could: one after the other.
-fn listing<'a>(order: &[&'a str], range: &'a str) -> Vec<&'a str> {
-    let format = ["--no-commit-header", "--encoding=UTF-8", "--format=%H %T %s", "--end-of-options", range, "--"];
-    ["rev-list"].iter().chain(order).chain(&format).copied().collect()
 }
 
 /// How long git may take to list every commit that can be reached, in milliseconds.
@@ -84,9 +78,17 @@ impl Repository {
     /// The commits that a revision or a range (`a..b`, `a...b`, `^a b` is not one word) names: one for a revision, for a
     /// range all of them, oldest first.
     pub fn commits(&self, revision_or_range: &str) -> Result<Vec<Listed>, GitError> {
+        let mut commits = Vec::new();
+        self.each_commit(revision_or_range, |commit| commits.push(commit))?;
+        Ok(commits)
+    }
+
+    /// Hands the same to `take`, while git still lists.
+    pub fn each_commit(&self, revision_or_range: &str, mut take: impl FnMut(Listed)) -> Result<(), GitError> {
         let Some((from, dots, to)) = sides(revision_or_range) else {
             let commit = self.resolve(revision_or_range)?;
-            return Ok(vec![self.objects()?.commit(commit)?.into()]);
+            take(self.objects()?.commit(commit)?.into());
+            return Ok(());
         };
         // What only git can resolve it resolves in the child that lists.
         let word = |name: &str| {
@@ -94,20 +96,35 @@ impl Repository {
             Ok(known.map_or_else(|| as_commit(name), |commit| commit.to_string()))
         };
         let range = format!("{}{dots}{}", word(from)?, word(to)?);
-        let finished = self.git().run(&listing(&["--reverse", "--topo-order"], &range))?;
-        if !finished.status.success() {
+        let listed = self.each_listed(&["--reverse", "--topo-order"], &range, |commit| {
+            take(commit);
+            ControlFlow::Continue(())
+        });
+        if listed.is_err() {
             // The side that names nothing has a better error.
             self.resolve(from)?;
             self.resolve(to)?;
         }
-        finished.success()?.lines().map(Listed::parse).collect()
+        listed
     }
 
     /// Hands the commits of a range, or of the whole history of a revision, as [`Self::history`] has it, to `take`, newest first
     /// and while git still walks, until that says to stop.
-    pub fn each_commit(&self, history: &str, mut take: impl FnMut(Listed) -> ControlFlow<()>) -> Result<(), GitError> {
+    pub fn each_back(&self, history: &str, take: impl FnMut(Listed) -> ControlFlow<()>) -> Result<(), GitError> {
+        self.each_listed(&[], history, take)
+    }
+
+    /// git reads the commits anyway, and quicker than we could, one after the other.
+    fn each_listed(
+        &self,
+        order: &[&str],
+        range: &str,
+        mut take: impl FnMut(Listed) -> ControlFlow<()>,
+    ) -> Result<(), GitError> {
+        let format = ["--no-commit-header", "--encoding=UTF-8", "--format=%H %T %s", "--end-of-options", range, "--"];
+        let arguments: Vec<&str> = ["rev-list"].iter().chain(order).chain(&format).copied().collect();
         let mut problem = None;
-        self.git().each_line(&listing(&[], history), |line| match Listed::parse(line) {
+        self.git().each_line(&arguments, |line| match Listed::parse(line) {
             Ok(commit) => take(commit),
             Err(error) => {
                 problem = Some(error);

@@ -10,7 +10,7 @@ use git_discern::os::random::{Random as _, SystemRandom};
 use git_discern::store::refs::RefStore;
 use git_discern::store::{RecordStore as _, Swap};
 
-use super::super::sample::{Shape, jobs};
+use super::super::sample::{Sample, Shape, jobs};
 use super::super::stopwatch::{command, in_turns};
 use super::super::{Place, Row};
 use super::kept;
@@ -60,11 +60,13 @@ pub(super) fn large(place: &Place) -> anyhow::Result<Vec<Row>> {
     let sample = place.sample("large");
     sample.make(Shape { files: place.extent.files_large, commits: 3, refs: "files", config: &jobs(50, "true", "") })?;
     sample.discern(&["done"], 0)?;
-    let [c, done] = in_turns(
+    let [r, c, done, status] = in_turns(
         place.extent.few,
         [
+            command(|| sample.git_command(&["rev-parse", "HEAD"]), 0),
             command(|| sample.git_command(&["status", "--porcelain"]), 0),
             command(|| sample.discern_command(&["done"]), 0),
+            command(|| sample.discern_command(&["status"]), 0),
         ],
     )?;
     let [list, plan] = in_turns(
@@ -80,6 +82,13 @@ pub(super) fn large(place: &Place) -> anyhow::Result<Vec<Row>> {
             formula: format!("1.1 C; C = {c:.0}"),
         },
         Row {
+            what: "`status`, 100,000 files",
+            measured: status,
+            limit: 3.0 * r + c,
+            unit: "ms",
+            formula: format!("3 R + C; R = {r:.2}, C = {c:.0}"),
+        },
+        Row {
             what: "subjects of 50 jobs over 100,000 files",
             measured: plan,
             limit: 2.0 * list,
@@ -89,13 +98,26 @@ pub(super) fn large(place: &Place) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// `status` with many claims and a large ledger.
+/// `status` with many claims and a large ledger, and where nothing else takes time: on a branch that has parted from trunk.
 pub(super) fn status(place: &Place) -> anyhow::Result<Vec<Row>> {
     let sample = place.sample("status");
     sample.make(Shape { files: 2_000, commits: 300, refs: "files", config: &jobs(3, "true", "") })?;
     sample.discern(&["done"], 0)?;
     kept::fill(&sample, place.extent.many_outcomes)?;
     claim_fifty(&sample)?;
+    let parted = place.sample("status-parted");
+    parted.make(Shape { files: 10, commits: 3, refs: "files", config: &jobs(3, "true", "") })?;
+    parted.discern(&["done"], 0)?;
+    parted.git(&["checkout", "-q", "-b", "topic", "HEAD~1"])?;
+    parted.commit()?;
+    parted.git(&["status"])?;
+    Ok(vec![
+        status_row(place, &sample, "`status`, 50 live claims, 10,000 outcomes")?,
+        status_row(place, &parted, "`status`, ten files, a branch that has parted from trunk")?,
+    ])
+}
+
+fn status_row(place: &Place, sample: &Sample, what: &'static str) -> anyhow::Result<Row> {
     let [r, c, status] = in_turns(
         place.extent.rounds,
         [
@@ -104,17 +126,12 @@ pub(super) fn status(place: &Place) -> anyhow::Result<Vec<Row>> {
             command(|| sample.discern_command(&["status"]), 0),
         ],
     )?;
-    Ok(vec![Row {
-        what: "`status`, 50 live claims, 10,000 outcomes",
-        measured: status,
-        limit: 3.0 * r + c,
-        unit: "ms",
-        formula: format!("3 R + C; R = {r:.2}, C = {c:.2}"),
-    }])
+    let formula = format!("3 R + C; R = {r:.2}, C = {c:.2}");
+    Ok(Row { what, measured: status, limit: 3.0 * r + c, unit: "ms", formula })
 }
 
 /// Puts a live claim on fifty commits, as fifty runs would.
-fn claim_fifty(sample: &super::super::sample::Sample) -> anyhow::Result<()> {
+fn claim_fifty(sample: &Sample) -> anyhow::Result<()> {
     let repository = sample.open()?;
     let mut store = RefStore::new(&repository);
     let mut random = SystemRandom;
