@@ -9,7 +9,6 @@ use super::candidate::{Subject, check_clean, clean, refuse_inside_own_job, take_
 use super::known;
 use super::machine::Ground;
 use super::no_answer::{NoAnswer, unreadable};
-
 use super::pool::{Ahead, Pool};
 use super::recovery::{self, Finding, Mode};
 use super::request::Request;

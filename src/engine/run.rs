@@ -212,7 +212,8 @@ impl<'s, S: Stage> Run<'s, S> {
             if self.is_ending() {
                 schedule.stop();
             } else {
-                slot_awaited = !self.start_what_may(&mut schedule, parallel);
+                let startable = schedule.startable().count();
+                slot_awaited = !self.start_what_may(&mut schedule, startable, parallel);
             }
             if self.stage.running() == 0 && (self.is_ending() || schedule.is_over()) {
                 return worked;
@@ -307,9 +308,9 @@ impl<'s, S: Stage> Run<'s, S> {
         }
     }
 
-    /// Starts what may start now; false if more could and there is no capacity for it.
-    fn start_what_may(&mut self, schedule: &mut Schedule, parallel: usize) -> bool {
-        let wanted = parallel.saturating_sub(self.stage.running()).min(schedule.startable());
+    /// Starts at most `at_most` of what may start now; false if more could and there is no capacity for it.
+    fn start_what_may(&mut self, schedule: &mut Schedule, at_most: usize, parallel: usize) -> bool {
+        let wanted = parallel.saturating_sub(self.stage.running()).min(at_most);
         let slots = self.stage.take_slots(wanted);
         if slots > 0 {
             // The check before a job starts (C5); what starts together is checked together.
@@ -321,8 +322,8 @@ impl<'s, S: Stage> Run<'s, S> {
                 }
             }
         }
-        if slots < wanted && self.awaits_slot.as_ref() != schedule.next_up() {
-            self.awaits_slot = schedule.next_up().cloned();
+        if slots < wanted && self.awaits_slot.as_ref() != schedule.startable().next() {
+            self.awaits_slot = schedule.startable().next().cloned();
             let names = self.awaits_slot.iter().map(|key| key.name.clone());
             names.for_each(|name| self.stage.tell(What::SlotAwaited { name }));
         }
@@ -345,9 +346,12 @@ impl<'s, S: Stage> Run<'s, S> {
         let mut verdicts = Vec::new();
         if !self.is_ending() {
             verdicts = ends.iter().map(|end| evaluator.evaluate(end)).collect();
-            // After a failure nothing new starts.
+            // After a failure nothing new starts; and what rewrites tracked files must not be seen in the middle of it.
             if verdicts.iter().all(|(ended, _)| *ended == Ended::Passed) {
-                self.start_what_may(schedule, parallel);
+                let quiet = schedule.startable().take_while(|key| !self.stage.rewrites_tree(key)).count();
+                if quiet > 0 {
+                    self.start_what_may(schedule, quiet, parallel);
+                }
             }
         }
         if !self.is_ending() {

@@ -55,6 +55,7 @@ fn starts_and_verdicts(scene: &Scene) -> Vec<String> {
 
 #[test_case("true", "", 0, &["a+", "b+", "a-", "b-"]; "the next job starts while the tree is looked at after the one before")]
 #[test_case("false", "", 1, &["a+", "a-"]; "after a failure it does not")]
+#[test_case("true", "touches = [\"discern.toml\"]", 0, &["a+", "a-", "b+", "b-"]; "what may rewrite tracked files is not seen in the middle of it")]
 #[test_case("true", "needs = [\"a\"]", 0, &["a+", "a-", "b+", "b-"]; "what needs a verdict waits for it")]
 fn a_look_at_the_tree_keeps_no_job_waiting(a: &str, needs: &str, status: i32, expected: &[&str]) {
     let scene = Scene::new();
