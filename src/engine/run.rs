@@ -212,15 +212,14 @@ impl<'s, S: Stage> Run<'s, S> {
             if self.is_ending() {
                 schedule.stop();
             } else {
-                let startable = schedule.startable().count();
-                slot_awaited = !self.start_what_may(&mut schedule, startable, parallel);
+                slot_awaited = !self.start_what_may(&mut schedule, parallel);
             }
             if self.stage.running() == 0 && (self.is_ending() || schedule.is_over()) {
                 return worked;
             }
             let look_ms = slot_awaited.then(|| self.stage.now().monotonic_ms + SLOT_LOOK_MS);
             let ends = self.attend(look_ms);
-            self.take_in(ends, &mut schedule, parallel, evaluator, &mut worked);
+            self.take_in(ends, &mut schedule, evaluator, &mut worked);
         }
     }
 
@@ -308,9 +307,9 @@ impl<'s, S: Stage> Run<'s, S> {
         }
     }
 
-    /// Starts at most `at_most` of what may start now; false if more could and there is no capacity for it.
-    fn start_what_may(&mut self, schedule: &mut Schedule, at_most: usize, parallel: usize) -> bool {
-        let wanted = parallel.saturating_sub(self.stage.running()).min(at_most);
+    /// Starts what may start now; false if more could and there is no capacity for it.
+    fn start_what_may(&mut self, schedule: &mut Schedule, parallel: usize) -> bool {
+        let wanted = parallel.saturating_sub(self.stage.running()).min(schedule.startable());
         let slots = self.stage.take_slots(wanted);
         if slots > 0 {
             // The check before a job starts (C5); what starts together is checked together.
@@ -322,49 +321,37 @@ impl<'s, S: Stage> Run<'s, S> {
                 }
             }
         }
-        if slots < wanted && self.awaits_slot.as_ref() != schedule.startable().next() {
-            self.awaits_slot = schedule.startable().next().cloned();
+        if slots < wanted && self.awaits_slot.as_ref() != schedule.next_up() {
+            self.awaits_slot = schedule.next_up().cloned();
             let names = self.awaits_slot.iter().map(|key| key.name.clone());
             names.for_each(|name| self.stage.tell(What::SlotAwaited { name }));
         }
         slots >= wanted
     }
 
-    /// Takes the ends of executions in: the tree check, then their receipts, all in one publication. While the tree is looked
-    /// at, what waits for none of them runs already: what it finds counts only if the tree is the candidate's at its own end.
+    /// Takes the ends of executions in: the tree check, then their receipts, all in one publication.
     fn take_in(
         &mut self,
         ends: Vec<ExecutionEnd>,
         schedule: &mut Schedule,
-        parallel: usize,
         evaluator: &mut dyn Evaluate,
         worked: &mut Worked,
     ) {
         if ends.is_empty() {
             return;
         }
-        let mut verdicts = Vec::new();
-        if !self.is_ending() {
-            verdicts = ends.iter().map(|end| evaluator.evaluate(end)).collect();
-            // After a failure nothing new starts; and what rewrites tracked files must not be seen in the middle of it.
-            if verdicts.iter().all(|(ended, _)| *ended == Ended::Passed) {
-                let quiet = schedule.startable().take_while(|key| !self.stage.rewrites_tree(key)).count();
-                if quiet > 0 {
-                    self.start_what_may(schedule, quiet, parallel);
-                }
-            }
-        }
         if !self.is_ending() {
             let keys: Vec<RequirementKey> = ends.iter().map(|end| end.key().clone()).collect();
             self.look_at_tree(&keys);
         }
-        if self.is_ending() {
-            // An end that the run itself brought about, or that came with a changed tree, is no verdict.
-            worked.cut_short.extend(ends.into_iter().flat_map(|end| end.start.serves));
-            return;
-        }
         let mut receipts = Vec::new();
-        for (end, (ended, mut obtained)) in ends.into_iter().zip(verdicts) {
+        for end in ends {
+            // An end that the run itself brought about, or that came with a changed tree, is no verdict.
+            if self.is_ending() {
+                worked.cut_short.extend(end.start.serves);
+                continue;
+            }
+            let (ended, mut obtained) = evaluator.evaluate(&end);
             match schedule.finished(end.key(), ended) {
                 Next::Settled => {
                     for receipt in &obtained {

@@ -26,9 +26,6 @@ pub trait Stage {
     /// want none is to wait for none any more.
     fn take_slots(&mut self, wanted: usize) -> usize;
 
-    /// Whether an execution may rewrite tracked files while it runs (`touches`).
-    fn rewrites_tree(&self, key: &RequirementKey) -> bool;
-
     /// Starts an execution. One that can't be started ends at once.
     fn start(&mut self, start: &Start);
 

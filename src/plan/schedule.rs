@@ -114,9 +114,14 @@ impl Schedule {
         starts
     }
 
-    /// What stands for each execution that may start now, in the order in which they will.
-    pub fn startable(&self) -> impl Iterator<Item = &RequirementKey> {
-        self.may_start_now().filter_map(|at| self.tasks[at].serves.first())
+    /// How many executions may start now.
+    pub fn startable(&self) -> usize {
+        self.may_start_now().count()
+    }
+
+    /// What stands for the execution that starts next, if any may now.
+    pub fn next_up(&self) -> Option<&RequirementKey> {
+        self.may_start_now().find_map(|at| self.tasks[at].serves.first())
     }
 
     fn may_start_now(&self) -> impl Iterator<Item = usize> {

@@ -1,7 +1,6 @@
 //! Which job starts when, in one run and over all runs on the machine.
 
 use rustix::process::Signal;
-use test_case::test_case;
 
 use super::scene::Scene;
 use crate::runner::now_ms;
@@ -38,34 +37,6 @@ fn needs_and_after_order_jobs_and_parallel_limits_them() {
         running += if line.ends_with('+') { 1 } else { -1 };
         assert!((0..=2).contains(&running), "{order:?}");
     }
-}
-
-/// What the journal of the newest run says of starts and verdicts, as `a+` and `a-`, in its order.
-fn starts_and_verdicts(scene: &Scene) -> Vec<String> {
-    let handle = scene.record()["attempt"]["executor"]["journal"]["handle"].as_str().expect("a handle").to_owned();
-    let journal = scene.read(&format!(".git/discern/run/{handle}/journal"));
-    let events = journal.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let named = events.filter_map(|event| match event["event"].as_str()? {
-        "started" => Some(format!("{}+", event["name"].as_str()?)),
-        "finished" => Some(format!("{}-", event["requirement"]["name"].as_str()?)),
-        _ => None,
-    });
-    named.collect()
-}
-
-#[test_case("true", "", 0, &["a+", "b+", "a-", "b-"]; "the next job starts while the tree is looked at after the one before")]
-#[test_case("false", "", 1, &["a+", "a-"]; "after a failure it does not")]
-#[test_case("true", "touches = [\"discern.toml\"]", 0, &["a+", "a-", "b+", "b-"]; "what may rewrite tracked files is not seen in the middle of it")]
-#[test_case("true", "needs = [\"a\"]", 0, &["a+", "a-", "b+", "b-"]; "what needs a verdict waits for it")]
-fn a_look_at_the_tree_keeps_no_job_waiting(a: &str, needs: &str, status: i32, expected: &[&str]) {
-    let scene = Scene::new();
-    scene.write("discern.toml", "[gate]\ntrunk = \"main\"\nparallel = 1\n");
-    scene.job("a", a);
-    scene.job("b", "true");
-    scene.configure(needs);
-    scene.save("first");
-    let _ = scene.discern(&["done"]).exits(status);
-    assert_eq!(starts_and_verdicts(&scene), expected);
 }
 
 #[test]

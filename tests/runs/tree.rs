@@ -177,3 +177,18 @@ fn git_compares_tracked_files_once_and_lists_untracked_ones_after_each_job() {
     assert_eq!(times_asked(&scene, "status"), 1, "{}", scene.read("../asked"));
     assert_eq!(times_asked(&scene, "--others"), 4, "{}", scene.read("../asked"));
 }
+
+/// With `parallel = 1` the tree is looked at between two jobs: the second one can't put back what the first one did.
+#[test_case("echo good > file", "touches = [\"file\"]", "read x < file; echo bad > file; [ $x = good ]"; "a file that the first one may rewrite")]
+#[test_case(": > new", "", "[ -e new ] && rm new"; "an untracked file")]
+fn the_next_job_can_not_put_back_what_the_one_before_did(first: &str, declared: &str, second: &str) {
+    let scene = Scene::new();
+    scene.write("discern.toml", "[gate]\ntrunk = \"main\"\nparallel = 1\n");
+    scene.write("file", "bad\n");
+    scene.job("a", first);
+    scene.configure(declared);
+    scene.job("b", second);
+    scene.save("first");
+    let _ = scene.discern(&["done"]).exits(2);
+    assert_eq!(scene.discern(&["verify"]).status, 1, "it is not proven");
+}

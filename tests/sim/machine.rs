@@ -275,10 +275,6 @@ impl Stage for Machine<'_> {
         if state.is_calm() { wanted } else { state.random().below(wanted as u64 + 1) as usize }
     }
 
-    fn rewrites_tree(&self, _: &RequirementKey) -> bool {
-        false
-    }
-
     fn start(&mut self, start: &Start) {
         let began_ms = self.now().monotonic_ms;
         let mut state = self.turns.state();

@@ -23,7 +23,7 @@ use crate::engine::trunk::Comparison;
 use crate::engine::worktree_lock::WorktreeLock;
 use crate::event::{Audience, Event, What};
 use crate::evidence::subject::ToolchainAnswer;
-use crate::evidence::{LogRef, Place, Receipt, RequirementKey, RequirementKind};
+use crate::evidence::{LogRef, Place, Receipt, RequirementKey};
 use crate::git::{Changed, How, Pathspecs, Repository, Snapshot};
 use crate::id::{AttemptId, CommitId, Name, OperationHandle, Subject};
 use crate::journal::Journal;
@@ -306,11 +306,6 @@ impl Stage for Machine<'_, '_> {
             }
         }
         self.taken.len().min(wanted)
-    }
-
-    fn rewrites_tree(&self, key: &RequirementKey) -> bool {
-        let job = self.work.as_ref().and_then(|work| work.config.job(&key.name));
-        key.kind == RequirementKind::Job && job.is_some_and(|job| !job.touches.is_empty())
     }
 
     fn start(&mut self, start: &Start) {
