@@ -67,11 +67,15 @@ impl Ahead {
 impl Drop for Ahead {
     fn drop(&mut self) {
         if self.moving.is_some() && self.arrive().is_ok() {
-            let boot = crate::os::boot::boot_identity();
             // Without its mark it is written anew the next time.
-            let _ = files::replace(&self.mark, boot.as_bytes(), 0o600, Durability::Advisory);
+            let _ = set_mark(&self.mark);
         }
     }
+}
+
+/// Marks a checkout as exact in this boot.
+fn set_mark(mark: &Path) -> io::Result<()> {
+    files::replace(mark, crate::os::boot::boot_identity().as_bytes(), 0o600, Durability::Advisory)
 }
 
 /// How thoroughly a checkout is moved.
@@ -151,9 +155,7 @@ impl<'r> Pool<'r> {
         });
         let from = if arrived { Thoroughness::Arrived } else { self.unmark(number)? };
         let ready = self.ready_from(from, number, head, untracked)?;
-        let boot = crate::os::boot::boot_identity();
-        files::replace(&self.mark(number), boot.as_bytes(), 0o600, Durability::Advisory)
-            .map_err(trouble("mark a kept checkout"))?;
+        set_mark(&self.mark(number)).map_err(trouble("mark a kept checkout"))?;
         Ok(ready)
     }
 

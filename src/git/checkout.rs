@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString};
 
 use super::candidate::Head;
 use super::cleanliness::Cleanliness;
@@ -23,7 +23,7 @@ use super::error::GitError;
 use super::index::Index;
 use super::location::{self, LocationVariables};
 use super::repository::Repository;
-use super::snapshot::{Snapshot, to_path};
+use super::snapshot::{Snapshot, folder_of, to_path};
 use super::status::Listing;
 use crate::config::Untracked;
 use crate::id::CommitId;
@@ -149,7 +149,7 @@ impl Repository {
             let listing = unseen.has_others.then(|| self.begin_to_list_left_over(keep)).transpose()?;
             Ok((snapshot, unseen, listing))
         })?;
-        let state = self.judged(head, &findings, snapshot)?;
+        let state = self.judged(head, findings, snapshot)?;
         let left_over = listing.map(Listing::finish).transpose()?.unwrap_or_default();
         Ok(Survey { state, left_over, unseen })
     }
@@ -255,11 +255,6 @@ impl Unseen {
         }
         seen
     }
-}
-
-/// The folder that `path` lies in, empty for the top; none for the top itself.
-fn folder_of(path: &BStr) -> Option<&BStr> {
-    (!path.is_empty()).then(|| path[..path.rfind_byte(b'/').unwrap_or_default()].as_bstr())
 }
 
 fn quiet(git: &Git) -> Git {

@@ -126,7 +126,7 @@ impl Repository {
     pub fn cleanliness(&self, look: Option<Look>, head: &Head, untracked: Untracked) -> Result<Cleanliness, GitError> {
         let look = self.fitting(look, untracked)?;
         let (findings, snapshot) = self.findings(look, |look, index| Snapshot::take(self, head, look, index))?;
-        self.judged(head, &findings, snapshot)
+        self.judged(head, findings, snapshot)
     }
 
     /// Whether it is that now; for an answer, which nothing is compared with later.
@@ -137,7 +137,7 @@ impl Repository {
         untracked: Untracked,
     ) -> Result<Cleanliness<()>, GitError> {
         let (findings, ()) = self.findings(self.fitting(look, untracked)?, |_, _| Ok(()))?;
-        self.judged(head, &findings, ())
+        self.judged(head, findings, ())
     }
 
     /// `look`, if it was begun and looks for what is asked; otherwise one that begins now.
@@ -146,12 +146,12 @@ impl Repository {
         fitting.map_or_else(|| self.begin_to_look(untracked), Ok)
     }
 
-    pub(super) fn judged<S>(&self, head: &Head, findings: &Findings, kept: S) -> Result<Cleanliness<S>, GitError> {
+    pub(super) fn judged<S>(&self, head: &Head, findings: Findings, kept: S) -> Result<Cleanliness<S>, GitError> {
         if findings.reported.is_empty() && findings.commit == Some(head.commit) {
             return Ok(Cleanliness::Clean(kept));
         }
-        let causes = self.causes(head, findings)?;
-        Ok(Cleanliness::Dirty { paths: sorted(findings.reported.clone()), causes })
+        let causes = self.causes(head, &findings)?;
+        Ok(Cleanliness::Dirty { paths: sorted(findings.reported), causes })
     }
 
     /// What is in the way, as `look` sees it, of taking the worktree for the tree of `commit`.

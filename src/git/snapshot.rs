@@ -274,24 +274,26 @@ fn collect(
     Ok(())
 }
 
-/// The folders that hold `paths`, each once.
+/// The folders below the top that hold `paths`, each once.
 fn folders_of(paths: &[BString]) -> Vec<BString> {
     let mut folders = BTreeSet::new();
     for path in paths {
-        let mut folder = path.as_bstr();
-        while let Some(end) = folder.rfind_byte(b'/') {
-            folder = folder[..end].as_bstr();
-            if !folders.insert(folder) {
-                break;
-            }
+        let mut path = path.as_bstr();
+        while let Some(folder) = folder_of(path).filter(|folder| !folder.is_empty() && folders.insert(*folder)) {
+            path = folder;
         }
     }
     folders.into_iter().map(ToOwned::to_owned).collect()
 }
 
-/// The stat data of now for each of `paths`.
-fn stat_data<T>(top: &Path, paths: &[(BString, T)]) -> Result<Vec<Stat>, GitError> {
-    stat_all(top, &paths.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>())
+/// The folder that `path` lies in, empty for the top; none for the top itself.
+pub(super) fn folder_of(path: &BStr) -> Option<&BStr> {
+    (!path.is_empty()).then(|| path[..path.rfind_byte(b'/').unwrap_or_default()].as_bstr())
+}
+
+/// The stat data of now for each of those files or folders.
+fn stat_data(top: &Path, known: &[(BString, Stat)]) -> Result<Vec<Stat>, GitError> {
+    stat_all(top, &known.iter().map(|(path, _)| path.as_bstr()).collect::<Vec<_>>())
 }
 
 fn with_stat_data(top: &Path, paths: Vec<BString>) -> Result<Vec<(BString, Stat)>, GitError> {
